@@ -1,0 +1,121 @@
+/** What a tool is: the types that a plugin file is written against. Types only, so that a plugin needs nothing installed. */
+
+/** A JSON Schema object (draft 2020-12) with `type: "object"` on top. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** Any schema of the Standard Schema kind; tenon reads valibot's. */
+export interface StandardSchema {
+  readonly "~standard": { readonly version: 1; readonly vendor: string };
+}
+
+/** What a tool needs beyond its input. Each one needs the user's flag or answer; the default is `{ read: true }`. */
+export interface Permissions {
+  /** Read files of the workspace. */
+  read?: boolean;
+  /** Change files of the workspace. */
+  write?: boolean;
+  /** Start programs. */
+  run?: boolean;
+  /** Hosts for `context.fetch`, each `"host:port"`. */
+  net?: string[];
+  /** Names of environment variables. */
+  env?: string[];
+}
+
+/** How a tool presents itself to the model and to the user. */
+export interface Definition {
+  /** `^[a-zA-Z0-9_-]{1,64}$`, and the file's name without its ending. */
+  name: string;
+  /** For the model: what it does, when to use it, with which other tool. About three sentences. */
+  description: string;
+  input_schema: JsonSchema | StandardSchema;
+  permissions?: Permissions;
+  /** Limit of one call in milliseconds: default 120,000, at most 600,000. */
+  timeout_ms?: number;
+  /** Ask the API to hold the model's input to the schema. Needs `additionalProperties: false`. */
+  strict?: boolean;
+  /** Inputs that must pass the schema; `tenon check` runs them. */
+  input_examples?: unknown[];
+}
+
+/** A block of a result: text, or an image by its bytes in base64. */
+export type ContentBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { type: "base64"; media_type: string; data: string } };
+
+/**
+ * Does the work. The input has passed the schema. A string or content blocks go to the model as they are,
+ * `undefined` as "(no output)", any other value as JSON. Throw an `Error` whose message tells the model what to do.
+ */
+// deno-lint-ignore no-explicit-any -- a handler names the type that its own schema holds
+export type Handler<Input = any> = (input: Input, context: Context) => unknown;
+
+/** What a handler gets beside its input. */
+export interface Context {
+  workspace: Workspace;
+  /** Aborted when the user stops the turn or the time is up; the process ends 500 ms later. */
+  signal: AbortSignal;
+  /** Shows one line to the user while the call runs. Never reaches the model. */
+  progress(text: string): void;
+  /** Which files the model has seen in this session. */
+  seen: Seen;
+  /** Present where `permissions.net` is declared: https, only to the hosts that the user granted. */
+  fetch?: typeof fetch;
+}
+
+/** Remembers what was read, so that nothing is overwritten unseen. Paths as `workspace.resolve` gives them. */
+export interface Seen {
+  get(path: string): SeenFile | undefined;
+  note(path: string, file: SeenFile): void;
+}
+
+export interface SeenFile {
+  /** SHA-256 of the whole file in hex, at the time of the read. */
+  sha256: string;
+  /** Whether the model was shown all of it. */
+  whole: boolean;
+}
+
+export interface Entry {
+  /** Relative to the workspace root, with `/`; can be handed to any tool as it is. */
+  path: string;
+  kind: "file" | "folder" | "link" | "other";
+}
+
+export interface Stat {
+  kind: "file" | "folder" | "other";
+  /** Bytes. */
+  size: number;
+}
+
+export interface WalkOptions {
+  /** The folder to begin in; named explicitly it is entered even if it would be skipped. Default: the root. */
+  path?: string;
+  /** Go into subfolders. Default: true. */
+  recursive?: boolean;
+  /** Called once for each folder or file that the skip list or a .gitignore leaves out. */
+  skipped?(entry: Entry): void;
+}
+
+/**
+ * The one folder. Every path is resolved to its real place, must lie inside, is opened, and the open file is checked
+ * again; there is no other way to a file. Errors are written for the model: `Cannot read "x": …`.
+ */
+export interface Workspace {
+  /** The real path relative to the root, with `/`; `.` is the root itself. Throws if it leads outside. */
+  resolve(path: string): Promise<string>;
+  /** A whole UTF-8 file without its BOM. Throws when it is not UTF-8 or over 10 MB. */
+  readText(path: string): Promise<string>;
+  /** Bytes from `offset` (default 0), at most `length` (default: to the end, at most 50 MB). */
+  readBytes(path: string, range?: { offset?: number; length?: number }): Promise<Uint8Array>;
+  /** The file in chunks through one open handle: for files of any size. */
+  readChunks(path: string): AsyncIterable<Uint8Array>;
+  stat(path: string): Promise<Stat>;
+  exists(path: string): Promise<boolean>;
+  /** One folder, sorted by code point, nothing skipped. */
+  list(path?: string): Promise<Entry[]>;
+  /** Depth first, sorted by code point, without what the skip list and .gitignore leave out. Links are named, never entered. */
+  walk(options?: WalkOptions): AsyncIterable<Entry>;
+  /** Replaces or creates a file at once (temporary file, then rename), with the folders it needs. */
+  writeText(path: string, text: string): Promise<void>;
+}
