@@ -1,6 +1,6 @@
 /** The loop: ask the model, run the calls it makes, answer every one of them, until it makes none. */
 
-import { append, callsOf } from "./history.ts";
+import { append } from "./history.ts";
 import type { Message, Reply, ToolResultBlock, ToolUseBlock, Usage } from "./message.ts";
 import type { Registry } from "./registry.ts";
 
@@ -46,9 +46,8 @@ export async function* runTurn(agent: Agent, messages: Message[]): AsyncGenerato
     step++;
     const reply = yield* agent.ask(messages, agent.signal);
     // 2. Remember its answer as it came.
-    append(messages, { role: "assistant", content: reply.content });
+    const calls = append(messages, { role: "assistant", content: reply.content });
     // 3. Stop when it asks for no tool; a paused reply is sent back so that the model goes on.
-    const calls = callsOf(reply.content);
     if (calls.length === 0 && reply.stop_reason !== "pause_turn") {
       stop = reply.stop_reason;
       break;

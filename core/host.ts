@@ -1,0 +1,115 @@
+/** Inside a host: load the plugins it is for, then serve calls until the channel ends. */
+
+import type { Outcome } from "./registry.ts";
+import { checkPlugin, importPlugin, type Plugin } from "./plugins.ts";
+import type { Channel, HostStart, SeenList, ToHost } from "./protocol.ts";
+import type { Content } from "./message.ts";
+import type { Context, Seen, SeenFile } from "./tool.ts";
+import { openWorkspace } from "./workspace.ts";
+
+/** Serves one channel. A host runs handlers; it never decides what is allowed: that is done around it. */
+export function serveHost(channel: Channel): void {
+  const plugins = new Map<string, Plugin>();
+  const running = new Map<number, AbortController>();
+  let makeContext: ContextMaker = () => {
+    throw new Error("this host only loads");
+  };
+
+  async function start(message: HostStart): Promise<void> {
+    for (const plugin of await load(message.plugins)) plugins.set(plugin.loaded.definition.name, plugin);
+    if (message.grant) {
+      const workspace = await openWorkspace(message.grant);
+      makeContext = (signal, progress, seen) => ({ workspace, signal, progress, seen });
+    }
+    channel.send({ type: "ready", tools: [...plugins.values()].map((plugin) => plugin.loaded) });
+  }
+
+  async function call(message: ToHost & { type: "call" }): Promise<void> {
+    const { id, tool } = message;
+    const abort = new AbortController();
+    running.set(id, abort);
+    const notes: SeenList = [];
+    const progress = (text: string) => channel.send({ type: "progress", id, text: String(text) });
+    const plugin = plugins.get(tool);
+    const outcome: Outcome = plugin
+      ? await runPlugin(plugin, message.input, makeContext(abort.signal, progress, seenFiles(message.seen, notes)))
+      : { content: `Cannot run ${tool}: its host does not have it`, is_error: true };
+    running.delete(id);
+    channel.send({ type: "result", id, ...outcome, seen: notes });
+  }
+
+  channel.receive((message) => {
+    // Core is trusted by the host, not the other way round: its messages are taken as typed.
+    const order = message as ToHost;
+    if (order.type === "call") void call(order);
+    else if (order.type === "cancel") running.get(order.id)?.abort();
+    else start(order).catch((error) => channel.send({ type: "failed", problem: messageOf(error) }));
+  });
+}
+
+type ContextMaker = (signal: AbortSignal, progress: (text: string) => void, seen: Seen) => Context;
+
+async function load(from: HostStart["plugins"]): Promise<Plugin[]> {
+  if ("file" in from) return [await importPlugin(from.file)];
+  const builtin: { [name: string]: { [name: string]: unknown } } = await import("../plugins/mod.ts");
+  return await Promise.all(from.builtin.map((name) => checkPlugin(builtin[name] ?? {}, name)));
+}
+
+/** Checks the input, runs the handler, and turns whatever comes of it into an outcome. Never throws. */
+export async function runPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
+  try {
+    const checked = await plugin.schema.check(raw);
+    if (!checked.ok) {
+      return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
+    }
+    return { content: contentOf(await plugin.handler(checked.input, context)), is_error: false };
+  } catch (error) {
+    return { content: messageOf(error), is_error: true };
+  }
+}
+
+function contentOf(value: unknown): string | Content[] {
+  if (value === undefined) return "(no output)";
+  if (typeof value === "string") return value.trim() === "" ? "(no output)" : value;
+  if (isContent(value)) return value;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new Error(`The tool returned a value that cannot be sent as JSON (${messageOf(error)})`);
+  }
+  return text ?? "(no output)";
+}
+
+function isContent(value: unknown): value is Content[] {
+  return Array.isArray(value) && value.length > 0 &&
+    value.every((block) =>
+      block?.type === "text" ? typeof block.text === "string" : block?.type === "image" &&
+        block.source?.type === "base64" && typeof block.source.media_type === "string" &&
+        typeof block.source.data === "string"
+    );
+}
+
+/** Whatever was thrown, in words; the stack stays here. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const message = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : undefined;
+    if (message !== undefined && message.trim() !== "") return message;
+    if (thrown instanceof Error) return `The tool failed with a ${thrown.name} that has no message`;
+    const json = thrown === undefined ? undefined : JSON.stringify(thrown);
+    return json ? `The tool threw ${json}` : `The tool threw ${String(thrown)}`;
+  } catch {
+    return "The tool threw a value that cannot be shown";
+  }
+}
+
+function seenFiles(list: SeenList, notes: SeenList): Seen {
+  const files = new Map<string, SeenFile>(list);
+  return {
+    get: (path) => files.get(path),
+    note(path, file) {
+      files.set(path, file);
+      notes.push([path, file]);
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/** Outside a host: start one when it is first needed, talk to it, time it out, end it, start it again. */
+
+import * as v from "valibot";
+import { serveHost } from "./host.ts";
+import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
+import type { CallOptions, Host, Outcome } from "./registry.ts";
+import type { SeenFile } from "./tool.ts";
+
+/** A running host. `closed` settles, with the reason in words, when it is gone; `kill` makes that happen at once. */
+export interface Connection extends Channel {
+  closed: Promise<string>;
+  kill(): void;
+}
+
+/** How hosts are made on this runtime. */
+export type Connect = () => Connection;
+
+export interface Hosts {
+  /** Loads plugins in a host of their own and ends it. Rejects with the reason in words. */
+  load(plugins: HostStart["plugins"]): Promise<Loaded[]>;
+  /** A host that starts at its first call. Calls of `tools` go to it; `timeouts` in milliseconds by tool. */
+  open(start: Omit<HostStart, "type">, tools: readonly Loaded[]): Host;
+  /** Ends every host. */
+  close(): void;
+}
+
+/** How long a call may go on after it was told to stop, in milliseconds. */
+const GRACE_MS = 500;
+
+export function createHosts(connect: Connect, seen: Map<string, SeenFile>): Hosts {
+  const live = new Set<Session>();
+
+  function start(order: Omit<HostStart, "type">): Session {
+    const session = openSession(connect(), { type: "start", ...order });
+    live.add(session);
+    void session.gone.then(() => live.delete(session));
+    return session;
+  }
+
+  return {
+    async load(plugins) {
+      const session = start({ plugins });
+      try {
+        return await session.ready;
+      } finally {
+        session.kill();
+      }
+    },
+    open(order, tools) {
+      let session: Session | undefined;
+      const limits = new Map(tools.map((tool) => [tool.definition.name, tool]));
+      return {
+        async call(tool, input, options) {
+          if (!session || session.isGone()) session = start(order);
+          const known = limits.get(tool);
+          const handed = known?.permissions.write ? [...seen] : [];
+          return await session.call({ tool, input, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
+            for (const [path, file] of notes) seen.set(path, file);
+          });
+        },
+      };
+    },
+    close() {
+      for (const session of live) session.kill();
+    },
+  };
+}
+
+type Order = Omit<ToHost & { type: "call" }, "type" | "id">;
+type Result = FromHost & { type: "result" };
+
+interface Session {
+  ready: Promise<Loaded[]>;
+  gone: Promise<string>;
+  isGone(): boolean;
+  call(order: Order, timeoutMs: number, options: CallOptions, note: (seen: Result["seen"]) => void): Promise<Outcome>;
+  kill(): void;
+}
+
+function openSession(connection: Connection, start: HostStart): Session {
+  const open = new Map<number, { settle(outcome: Result | string): void; progress(text: string): void }>();
+  const ready = Promise.withResolvers<Loaded[]>();
+  ready.promise.catch(() => {}); // whoever needs it hears of it; nobody else must
+  let nextId = 1;
+  let gone = false;
+  connection.closed.then((reason) => {
+    gone = true;
+    ready.reject(new Error(reason));
+    for (const call of open.values()) call.settle(reason);
+  });
+  connection.receive((raw) => {
+    const parsed = v.safeParse(FromHost, raw);
+    if (!parsed.success) return; // a host that talks nonsense is only talking to itself
+    const message = parsed.output;
+    if (message.type === "ready") ready.resolve(message.tools);
+    else if (message.type === "failed") ready.reject(new Error(message.problem));
+    else if (message.type === "progress") open.get(message.id)?.progress(message.text);
+    else open.get(message.id)?.settle(message);
+  });
+  connection.send(start);
+
+  async function call(
+    order: Order,
+    timeoutMs: number,
+    options: CallOptions,
+    note: (seen: Result["seen"]) => void,
+  ): Promise<Outcome> {
+    try {
+      await ready.promise;
+    } catch (error) {
+      connection.kill();
+      return failed(order.tool, error instanceof Error ? error.message : "it did not start");
+    }
+    const id = nextId++;
+    const done = Promise.withResolvers<Result | string>();
+    open.set(id, { settle: done.resolve, progress: options.progress });
+    connection.send({ type: "call", id, ...order });
+    let ended: string | undefined;
+    let grace: ReturnType<typeof setTimeout> | undefined;
+    const stop = (reason: string) => {
+      ended ??= reason;
+      connection.send({ type: "cancel", id });
+      grace ??= setTimeout(() => {
+        done.resolve(reason);
+        connection.kill();
+      }, GRACE_MS);
+    };
+    const limit = setTimeout(() => stop(`no end after ${timeoutMs / 1000} s`), timeoutMs);
+    const interrupt = () => stop("interrupted by the user");
+    if (options.signal.aborted) interrupt();
+    options.signal.addEventListener("abort", interrupt, { once: true });
+    const result = await done.promise;
+    clearTimeout(limit);
+    clearTimeout(grace);
+    options.signal.removeEventListener("abort", interrupt);
+    open.delete(id);
+    if (typeof result === "string") return failed(order.tool, result);
+    note(result.seen);
+    if (ended !== undefined && result.is_error) return failed(order.tool, ended);
+    return { content: result.content, is_error: result.is_error };
+  }
+
+  return { ready: ready.promise, gone: connection.closed, isGone: () => gone, call, kill: connection.kill };
+}
+
+function failed(tool: string, reason: string): Outcome {
+  return { content: `Cannot run ${tool}: ${reason}`, is_error: true };
+}
+
+/** A host in this very process. It holds nothing back: for unit tests only. */
+export function connectInProcess(): Connection {
+  const closed = Promise.withResolvers<string>();
+  let toHost: (message: unknown) => void = () => {};
+  let toCore: (message: unknown) => void = () => {};
+  let dead = false;
+  const pass = (message: unknown, receiver: () => (message: unknown) => void) => {
+    const copy = structuredClone(message);
+    queueMicrotask(() => dead || receiver()(copy));
+  };
+  serveHost({
+    send: (message) => pass(message, () => toCore),
+    receive: (handle) => toHost = handle,
+  });
+  return {
+    send: (message) => pass(message, () => toHost),
+    receive: (handle) => toCore = handle,
+    closed: closed.promise,
+    kill() {
+      dead = true;
+      closed.resolve("its host was ended");
+    },
+  };
+}

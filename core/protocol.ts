@@ -1,0 +1,70 @@
+/** What core and a host say to each other: one JSON message each, checked on arrival on either side. */
+
+import * as v from "valibot";
+import type { Grant } from "./workspace.ts";
+
+/** Bytes of one message, at most: a result of five images of 5 MB fits. */
+export const MESSAGE_LIMIT = 32_000_000;
+
+const Text = v.object({ type: v.literal("text"), text: v.string() });
+const Image = v.object({
+  type: v.literal("image"),
+  source: v.object({ type: v.literal("base64"), media_type: v.string(), data: v.string() }),
+});
+const SeenFile = v.object({ sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)), whole: v.boolean() });
+const SeenList = v.array(v.tuple([v.string(), SeenFile]));
+const Json = v.record(v.string(), v.unknown());
+
+const Loaded = v.object({
+  definition: v.object({
+    name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
+    description: v.pipe(v.string(), v.minLength(1), v.maxLength(20_000)),
+    input_schema: Json,
+    strict: v.optional(v.boolean()),
+  }),
+  permissions: v.object({
+    read: v.optional(v.boolean()),
+    write: v.optional(v.boolean()),
+    run: v.optional(v.boolean()),
+    net: v.optional(v.array(v.string())),
+    env: v.optional(v.array(v.string())),
+  }),
+  timeout_ms: v.pipe(v.number(), v.minValue(1), v.maxValue(600_000)),
+});
+
+/** From a host. Ids are core's; one that is not open is ignored, and nothing a host says grants anything. */
+export const FromHost = v.variant("type", [
+  v.object({ type: v.literal("ready"), tools: v.array(Loaded) }),
+  v.object({ type: v.literal("failed"), problem: v.string() }),
+  v.object({ type: v.literal("progress"), id: v.number(), text: v.string() }),
+  v.object({
+    type: v.literal("result"),
+    id: v.number(),
+    content: v.union([v.string(), v.array(v.variant("type", [Text, Image]))]),
+    is_error: v.boolean(),
+    seen: SeenList,
+  }),
+]);
+export type FromHost = v.InferOutput<typeof FromHost>;
+/** A plugin that loaded, as core knows it: everything but its code. */
+export type Loaded = v.InferOutput<typeof Loaded>;
+export type SeenList = v.InferOutput<typeof SeenList>;
+
+/** What a host is for: built-in tools by name, or one plugin file (absolute path). Without a grant it only loads. */
+export interface HostStart {
+  type: "start";
+  plugins: { builtin: string[] } | { file: string };
+  grant?: Grant;
+}
+
+export type ToHost =
+  | HostStart
+  | { type: "call"; id: number; tool: string; input: unknown; seen: SeenList }
+  | { type: "cancel"; id: number };
+
+/** Either end of a connection. Messages are plain JSON values. */
+export interface Channel {
+  send(message: ToHost | FromHost): void;
+  /** Called once, before anything is sent. */
+  receive(handle: (message: unknown) => void): void;
+}

@@ -1,0 +1,175 @@
+/** The tools by name, sorted, and the one way to run a call: it always has a result and never throws. */
+
+import type { Event } from "./agent.ts";
+import type { Content, ToolResultBlock, ToolUseBlock } from "./message.ts";
+import { cutMiddle, oneLine } from "./text.ts";
+import type { JsonSchema, Permissions } from "./tool.ts";
+
+/** A definition as it goes over the wire; its bytes are the same on every runtime, machine and locale. */
+export interface WireDefinition {
+  name: string;
+  description: string;
+  input_schema: JsonSchema;
+  strict?: boolean;
+}
+
+/** What came of a call: what the model gets to read. */
+export interface Outcome {
+  content: string | Content[];
+  is_error: boolean;
+}
+
+/** One call on its way to a tool. `progress` may be called until the outcome is there. */
+export interface CallOptions {
+  signal: AbortSignal;
+  progress(text: string): void;
+}
+
+/** Where a tool's handler runs. Its outcome is for the model; it rejects only when the host itself has a bug. */
+export interface Host {
+  call(tool: string, input: unknown, options: CallOptions): Promise<Outcome>;
+}
+
+/** A tool that is ready to be called. */
+export interface Tool {
+  definition: WireDefinition;
+  permissions: Permissions;
+  /** For the user: where it comes from. */
+  source: string;
+  host: Host;
+}
+
+export interface Registry {
+  tools: readonly Tool[];
+  /** Sorted by name, by code point. */
+  definitions: readonly WireDefinition[];
+  /** Runs one call; never throws. */
+  run(call: ToolUseBlock, options: CallOptions): Promise<ToolResultBlock>;
+  /**
+   * Runs the calls of one reply and puts each result in `results` as soon as it is there. Neighbours that only read run
+   * at the same time; any other call waits for those before it and is waited for. After an abort nothing more is started.
+   */
+  runAll(
+    calls: readonly ToolUseBlock[],
+    results: Map<string, ToolResultBlock>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Event, void>;
+}
+
+/** The bytes of `tools` must not depend on the order in which files were found. Names are unique: the loader sees to it. */
+export function createRegistry(unsorted: readonly Tool[]): Registry {
+  const tools = unsorted.toSorted((a, b) => byCodePoint(a.definition.name, b.definition.name));
+  const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+
+  async function run(call: ToolUseBlock, options: CallOptions): Promise<ToolResultBlock> {
+    const tool = byName.get(call.name);
+    let outcome: Outcome;
+    if (!tool) outcome = { content: unknownTool(call.name, tools), is_error: true };
+    else if (options.signal.aborted) outcome = { content: "Not run: the turn was interrupted", is_error: true };
+    else {
+      outcome = await tool.host.call(call.name, call.input, options).catch((error) => ({
+        content: `Cannot run ${call.name}: ${error instanceof Error ? error.message : "its host failed"}`,
+        is_error: true,
+      }));
+    }
+    return { type: "tool_result", tool_use_id: call.id, ...limited(outcome) };
+  }
+
+  async function* runAll(
+    calls: readonly ToolUseBlock[],
+    results: Map<string, ToolResultBlock>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Event, void> {
+    const events = eventQueue();
+    async function runOne(call: ToolUseBlock): Promise<void> {
+      events.put({ type: "tool_use", call });
+      const progress = (text: string) => events.put({ type: "progress", tool_use_id: call.id, text });
+      const result = await run(call, { signal, progress });
+      results.set(call.id, result);
+      events.put({ type: "tool_result", result });
+    }
+    async function runGroups(): Promise<void> {
+      for (const group of groups(calls)) {
+        if (signal.aborted) return;
+        await Promise.all(group.map(runOne));
+      }
+    }
+    const done = runGroups().finally(events.close);
+    yield* events.take();
+    await done;
+  }
+
+  function groups(calls: readonly ToolUseBlock[]): ToolUseBlock[][] {
+    const list: ToolUseBlock[][] = [];
+    let previousReads = false;
+    for (const call of calls) {
+      const reads = onlyReads(byName.get(call.name)?.permissions ?? {});
+      if (reads && previousReads) list.at(-1)?.push(call);
+      else list.push([call]);
+      previousReads = reads;
+    }
+    return list;
+  }
+
+  return { tools, definitions: tools.map((tool) => tool.definition), run, runAll };
+}
+
+/** Orders strings by code point: `<` on its own goes by UTF-16 unit, `localeCompare` by machine. */
+export function byCodePoint(a: string, b: string): number {
+  const left = [...a];
+  const right = [...b];
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const difference = (left[i]?.codePointAt(0) ?? 0) - (right[i]?.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+function onlyReads({ write, run }: Permissions): boolean {
+  return !write && !run;
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): string {
+  const names = tools.map((tool) => tool.definition.name).join(", ");
+  return `No tool is named "${oneLine(name, 80)}". ${
+    names ? `Use one of: ${names}` : "There are no tools; answer without"
+  }`;
+}
+
+/** Text over the limit keeps its head and tail; images are left alone (their makers check them). */
+function limited({ content, is_error }: Outcome): Pick<ToolResultBlock, "content" | "is_error"> {
+  const cut = typeof content === "string"
+    ? cutMiddle(content)
+    : content.map((block) => block.type === "text" ? { ...block, text: cutMiddle(block.text) } : block);
+  return is_error ? { content: cut, is_error: true } : { content: cut };
+}
+
+interface EventQueue {
+  put(event: Event): void;
+  close(): void;
+  take(): AsyncGenerator<Event, void>;
+}
+
+/** Calls that run at the same time report in one line. */
+function eventQueue(): EventQueue {
+  const waiting: Event[] = [];
+  let closed = false;
+  let wake: () => void = () => {};
+  return {
+    put(event) {
+      waiting.push(event);
+      wake();
+    },
+    close() {
+      closed = true;
+      wake();
+    },
+    async *take() {
+      while (true) {
+        for (let event = waiting.shift(); event; event = waiting.shift()) yield event;
+        if (closed) return;
+        await new Promise<void>((resolve) => wake = resolve);
+      }
+    },
+  };
+}

@@ -1,0 +1,233 @@
+/** Schemas: the JSON Schema that the model sees, and the model's input as one that a handler may trust. */
+
+import type { Validator } from "@cfworker/json-schema";
+import { oneLine } from "./text.ts";
+import type { JsonSchema, StandardSchema } from "./tool.ts";
+
+export type Checked = { ok: true; input: unknown } | { ok: false; problem: string };
+
+/** A plugin's schema made ready: `json` in full, and the one check that its inputs pass through. */
+export interface Schema {
+  json: JsonSchema;
+  /** What the model sent → what the handler gets, or one line that names the field, what was expected and what came. */
+  check(input: unknown): Promise<Checked>;
+}
+
+/** Reads either form. Throws an `Error` for the plugin's author when it is neither, or has no JSON form. */
+export async function readSchema(schema: unknown): Promise<Schema> {
+  const standard = isStandard(schema) ? schema : undefined;
+  const json = inOneOrder(standard ? await fromStandard(standard) : schema) as JsonSchema;
+  if (!isObject(json) || json["type"] !== "object") throw new Error(`input_schema: needs type "object" on top`);
+  for (const keyword of ["anyOf", "oneOf", "allOf", "$ref"]) {
+    if (keyword in json) throw new Error(`input_schema: the API takes no "${keyword}" on top`);
+  }
+  let validator: Validator | undefined; // made at the first call: core reads schemas too, and never checks with them
+  return {
+    json,
+    async check(raw) {
+      const input = coerce(raw === null || raw === undefined || raw === "" ? {} : raw, json);
+      if (typeof input === "string") {
+        return { ok: false, problem: `its input is not valid JSON: ${oneLine(input, 80)}` };
+      }
+      validator ??= await makeValidator(json);
+      const { valid, errors } = validator.validate(input);
+      if (!valid) return { ok: false, problem: problemOf(errors, input, json) };
+      if (!standard) return { ok: true, input };
+      return await checkStandard(standard, input);
+    },
+  };
+}
+
+async function makeValidator(json: JsonSchema): Promise<Validator> {
+  const { Validator } = await import("@cfworker/json-schema");
+  return new Validator(json as ConstructorParameters<typeof Validator>[0], "2020-12", false);
+}
+
+/** The copy for the API: with `strict` it leaves out what the API refuses there; the host still checks it all. */
+export function wireSchema(json: JsonSchema, strict: boolean): JsonSchema {
+  return strict ? withoutRefused(json) as JsonSchema : json;
+}
+
+/** Source: "Structured outputs", limits of JSON Schema, API documentation. */
+const REFUSED = new Set(
+  ("oneOf not if then else minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems " +
+    "uniqueItems contains prefixItems minProperties maxProperties patternProperties propertyNames").split(" "),
+);
+const FORMATS = new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" "));
+
+function withoutRefused(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutRefused);
+  if (!isObject(schema)) return schema;
+  const kept = Object.entries(schema).filter(([keyword, value]) => {
+    if (keyword === "minItems") return Number(value) <= 1;
+    if (keyword === "format") return FORMATS.has(String(value));
+    if (keyword === "pattern") return !/\(\?[=!<]|\\[bB1-9]/.test(String(value));
+    return !REFUSED.has(keyword);
+  });
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, mapKeyword(keyword, value, withoutRefused)]));
+}
+
+/** Goes into subschemas only: a property may be called `minimum`, an enum may hold anything. */
+function mapKeyword(keyword: string, value: unknown, change: (schema: unknown) => unknown): unknown {
+  if ((keyword === "properties" || keyword === "$defs" || keyword === "definitions") && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, change(schema)]));
+  }
+  return ["items", "anyOf", "allOf", "oneOf", "additionalProperties"].includes(keyword) ? change(value) : value;
+}
+
+const ORDER = ["$schema", "type", "description", "enum", "const", "properties", "required", "additionalProperties"];
+
+/** Keywords in one order, so that the bytes do not depend on how the author wrote them; properties stay as written. */
+function inOneOrder(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(inOneOrder);
+  if (!isObject(schema)) return schema;
+  const rank = (keyword: string) => ORDER.indexOf(keyword) + 1 || ORDER.length + 1;
+  const keywords = Object.keys(schema).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  return Object.fromEntries(keywords.map((keyword) => [keyword, mapKeyword(keyword, schema[keyword], inOneOrder)]));
+}
+
+async function fromStandard(schema: StandardSchema): Promise<unknown> {
+  if (schema["~standard"].vendor !== "valibot") {
+    throw new Error(`input_schema: is a ${oneLine(schema["~standard"].vendor, 40)} schema; use JSON Schema or valibot`);
+  }
+  const { toJsonSchema } = await import("@valibot/to-json-schema");
+  const { $schema: _, ...json } = toJsonSchema(schema as Parameters<typeof toJsonSchema>[0], {
+    typeMode: "input",
+    errorMode: "ignore",
+  });
+  return json;
+}
+
+interface Issue {
+  message: string;
+  path?: readonly unknown[];
+}
+
+async function checkStandard(schema: StandardSchema, input: unknown): Promise<Checked> {
+  const validate = (schema["~standard"] as unknown as { validate(input: unknown): unknown }).validate;
+  const result = await validate(input) as { value?: unknown; issues?: readonly Issue[] };
+  const issue = result.issues?.[0];
+  if (!issue) return { ok: true, input: result.value };
+  const path = (issue.path ?? []).map((item) => String(isObject(item) ? item["key"] : item)).join(".");
+  return { ok: false, problem: `${path ? `${path}: ` : ""}${issue.message}` };
+}
+
+/**
+ * What models get wrong in form only: a number or boolean sent as a string, `null` for a field left out, an object or
+ * array sent as its JSON text. Whatever does not fit stays, for the check to name it.
+ */
+function coerce(value: unknown, schema: unknown): unknown {
+  if (!isObject(schema)) return value;
+  const types = Array.isArray(schema["type"]) ? schema["type"] : [schema["type"]];
+  if (typeof value === "string" && !types.includes("string")) {
+    if ((types.includes("number") || types.includes("integer")) && /^\s*-?\d+(\.\d+)?(e[+-]?\d+)?\s*$/i.test(value)) {
+      return Number(value);
+    }
+    if (types.includes("boolean") && (value === "true" || value === "false")) return value === "true";
+    if ((types.includes("object") && value.startsWith("{")) || (types.includes("array") && value.startsWith("["))) {
+      return coerce(parsed(value), schema);
+    }
+  }
+  if (Array.isArray(value)) return value.map((item) => coerce(item, schema["items"]));
+  if (!isObject(value) || !isObject(schema["properties"])) return value;
+  const properties = schema["properties"];
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const entries = Object.entries(value).filter(([name, item]) =>
+    item !== null || required.includes(name) || !Object.hasOwn(properties, name) || takesNull(properties[name])
+  );
+  return Object.fromEntries(
+    entries.map(([name, item]) => [name, Object.hasOwn(properties, name) ? coerce(item, properties[name]) : item]),
+  );
+}
+
+function takesNull(schema: unknown): boolean {
+  if (!isObject(schema)) return true;
+  const types = Array.isArray(schema["type"]) ? schema["type"] : [schema["type"]];
+  return types.includes("null") || !("type" in schema);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+interface Failure {
+  keyword: string;
+  instanceLocation: string;
+  keywordLocation: string;
+  error: string;
+}
+
+/** The first failure that no deeper one explains, in the words of design.md 7. */
+function problemOf(errors: readonly Failure[], input: unknown, schema: JsonSchema): string {
+  const outer = new Set(["properties", "items", "additionalProperties", "anyOf", "oneOf", "allOf", "$ref", "if"]);
+  const union = errors.find((error) => error.keyword === "anyOf" || error.keyword === "oneOf");
+  const failure = union ?? errors.find((error) => !outer.has(error.keyword)) ?? errors[0];
+  if (!failure) return "it does not fit the schema";
+  const path = failure.instanceLocation.split("/").slice(1).map((part) =>
+    decodeURIComponent(part).replaceAll("~1", "/")
+  );
+  const parent = at(schema, failure.keywordLocation.split("/").slice(1, -1));
+  const value = at(input, path);
+  const where = (name: string) => [...path, name].map((part) => oneLine(part, 60)).join(".");
+  const field = path.length > 0 ? `${where("").slice(0, -1)}: ` : "";
+  switch (failure.keyword) {
+    case "required": {
+      const name = (Array.isArray(parent?.["required"]) ? parent["required"] : [])
+        .find((name) => !isObject(value) || !Object.hasOwn(value, String(name)));
+      const expected = describe(at(parent, ["properties", String(name)]));
+      return `${where(String(name))}: expected ${expected}, got nothing`;
+    }
+    case "false": {
+      const known = at(schema, failure.keywordLocation.split("/").slice(1, -2).filter((part) => part !== ""));
+      const names = Object.keys(isObject(known?.["properties"]) ? known["properties"] : {});
+      return `${field}unknown parameter${names.length > 0 ? `; there are: ${names.join(", ")}` : ""}`;
+    }
+    case "type":
+    case "enum":
+    case "const":
+    case "anyOf":
+    case "oneOf":
+      return `${field}expected ${describe(parent)}, got ${gist(value)}`;
+    case "minimum":
+    case "maximum":
+    case "exclusiveMinimum":
+    case "exclusiveMaximum":
+      return `${field}expected ${failure.keyword} ${parent?.[failure.keyword]}, got ${gist(value)}`;
+    default:
+      return `${field}${oneLine(failure.error)}`;
+  }
+}
+
+function describe(schema: unknown): string {
+  if (!isObject(schema)) return "a value";
+  if (Array.isArray(schema["enum"])) return `one of ${schema["enum"].map((item) => JSON.stringify(item)).join(", ")}`;
+  if ("const" in schema) return JSON.stringify(schema["const"]);
+  const union = schema["anyOf"] ?? schema["oneOf"];
+  if (Array.isArray(union)) return union.map(describe).join(" or ");
+  return [schema["type"] ?? "a value"].flat().join(" or ");
+}
+
+function gist(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "string") return `string ${oneLine(JSON.stringify(value), 40)}`;
+  return typeof value === "number" ? `number ${value}` : typeof value;
+}
+
+function at(value: unknown, path: readonly string[]): { [key: string]: unknown } | undefined {
+  let found: unknown = value;
+  for (const part of path) found = found !== null && typeof found === "object" ? (found as never)[part] : undefined;
+  return found as { [key: string]: unknown } | undefined;
+}
+
+function isStandard(schema: unknown): schema is StandardSchema {
+  return isObject(schema) && isObject(schema["~standard"]);
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
