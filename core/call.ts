@@ -1,0 +1,85 @@
+/** `tenon call`: run tools without a model, from arguments or from lines of JSON. */
+
+import * as v from "valibot";
+import { jsonLine } from "./json_output.ts";
+import type { ToolResultBlock, ToolUseBlock } from "./message.ts";
+import type { Registry } from "./registry.ts";
+import type { Screen } from "./screen.ts";
+import { oneLine } from "./text.ts";
+
+const Call = v.strictObject({ name: v.string(), input: v.optional(v.unknown()) });
+const Line = v.union([Call, v.array(Call)]);
+
+export interface CallIo {
+  registry: Registry;
+  signal: AbortSignal;
+  stdout: Screen;
+  stderr: Screen;
+}
+
+/** One call from the arguments; its content goes to stdout as it is. Resolves with whether all went well. */
+export async function callOnce(io: CallIo, tool: string, json: string | undefined): Promise<boolean> {
+  const input = json === undefined ? {} : parseJson(json);
+  if (input instanceof Error) {
+    io.stderr.write(`tenon: the input of ${oneLine(tool)} is not valid JSON: ${oneLine(input.message)}\n`);
+    return false;
+  }
+  const [result] = await runBatch(io, [{ name: tool, input }]);
+  if (!result) return false;
+  const text = typeof result.content === "string" ? result.content : JSON.stringify(result.content);
+  (result.is_error ? io.stderr : io.stdout).write(text.endsWith("\n") ? text : `${text}\n`);
+  return !result.is_error;
+}
+
+/** A line of stdin is a call or an array of calls (one batch, as in one reply). Each is answered before the next is read. */
+export async function callLines(io: CallIo, lines: AsyncIterable<string>): Promise<boolean> {
+  let allWell = true;
+  for await (const line of lines) {
+    if (line.trim() === "") continue;
+    if (io.signal.aborted) return false;
+    const value = parseJson(line);
+    const parsed = value instanceof Error ? undefined : v.safeParse(Line, value);
+    if (!parsed?.success) {
+      const why = value instanceof Error ? value.message : `needs {"name": …, "input": …} or an array of them`;
+      io.stderr.write(`tenon: not a call: ${oneLine(line, 80)} (${oneLine(why)})\n`);
+      answer(io, { name: null, content: `Not a call: ${oneLine(why)}`, is_error: true });
+      allWell = false;
+      continue;
+    }
+    const calls = [parsed.output].flat();
+    const results = await runBatch(io, calls);
+    for (const [index, result] of results.entries()) {
+      answer(io, { name: calls[index]?.name, content: result.content, is_error: result.is_error === true });
+      if (result.is_error) allWell = false;
+    }
+    await io.stdout.flushed();
+  }
+  return allWell;
+}
+
+async function runBatch(io: CallIo, batch: readonly { name: string; input?: unknown }[]): Promise<ToolResultBlock[]> {
+  const calls = batch.map(({ name, input }, index): ToolUseBlock => ({
+    type: "tool_use",
+    id: `call_${index}`,
+    name,
+    input,
+  }));
+  const results = new Map<string, ToolResultBlock>();
+  for await (const _ of io.registry.runAll(calls, results, io.signal)); // the results are all that is shown
+  return calls.map((call): ToolResultBlock =>
+    results.get(call.id) ??
+      { type: "tool_result", tool_use_id: call.id, content: "Not run: interrupted", is_error: true }
+  );
+}
+
+function answer(io: CallIo, object: unknown): void {
+  io.stdout.write(jsonLine(object));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,144 @@
+/** The command line: words to options, and the text of `--help`. */
+
+import { Command, CommanderError, InvalidArgumentError } from "@commander-js/extra-typings";
+import { normaliseArgv, PERMISSION_FLAGS, type RawFlags } from "./permission_flags.ts";
+import { usageError } from "./usage_error.ts";
+import packageJson from "../package.json" with { type: "json" };
+
+/** What is to be done. */
+export type Task =
+  | { name: "turn"; words: string[] }
+  | { name: "tools"; json: boolean }
+  | { name: "call"; tool: string | undefined; input: string | undefined }
+  | { name: "doctor"; json: boolean }
+  | { name: "show"; text: string };
+
+export type OutputFormat = "text" | "json" | "stream-json";
+
+export interface Options {
+  print: boolean;
+  model: string | undefined;
+  baseUrl: string | undefined;
+  compat: boolean;
+  maxSteps: number;
+  maxTokens: number;
+  /** Names of the tools to offer; `undefined` is all. */
+  tools: string[] | undefined;
+  systemFile: string | undefined;
+  workspace: string;
+  /** Further plugin folders. */
+  plugins: string[];
+  outputFormat: OutputFormat;
+  allowBroadWorkspace: boolean;
+  permissions: RawFlags;
+}
+
+export const VERSION: string = packageJson.version;
+
+/** Throws a usage error for words that make no sense. */
+export function parseArgv(argv: readonly string[]): { task: Task; options: Options } {
+  const words = normaliseArgv(argv);
+  const printed: string[] = [];
+  let task: Task = { name: "turn", words: [] };
+  const choose = (chosen: Task) => task = chosen;
+  const program = buildProgram(choose, isPrint(words)).configureOutput({
+    writeOut: (text) => printed.push(text),
+    writeErr: () => {}, // the message travels with the error
+    outputError: () => {},
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  });
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  try {
+    program.parse(words, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw usageError(`${wordsOf(error)}. See tenon --help`);
+    task = { name: "show", text: printed.join("") };
+  }
+  return { task, options: readOptions(program.opts()) };
+}
+
+function wordsOf(error: CommanderError): string {
+  const message = error.message.replace(/^error: /, "").replace(/\n\(?/g, " ").replace(/[).]*$/, "");
+  return message.charAt(0).toUpperCase() + message.slice(1);
+}
+
+/** `-p` makes every word a word of the prompt, also the name of a command. */
+function isPrint(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return words.slice(0, end < 0 ? undefined : end).some((word) => word === "-p" || word === "--print");
+}
+
+function buildProgram(choose: (task: Task) => void, print: boolean) {
+  const program = new Command("tenon")
+    .description("Puts a model to work in one folder, with tools that cannot leave it.")
+    .usage("[options] [prompt…]")
+    .argument("[prompt...]", 'what to ask; "-" stands for what comes on stdin. Without one on a terminal: a chat')
+    .option("-p, --print", "one turn, also when the prompt begins with the name of a command")
+    .option("-m, --model <id>", 'the model, or "demo" for the offline one (default: claude-sonnet-5-5)')
+    .option("--base-url <url>", "another endpoint that speaks the Messages API")
+    .option("--compat", "leave out what such endpoints refuse (strict, cache marks)", false)
+    .option("--max-steps <n>", "requests in one turn, at most", count, 50)
+    .option("--max-tokens <n>", "tokens of one reply, at most; calls count in it", count, 16_000)
+    .option("--tools <names>", 'offer only these tools, or "none"')
+    .option("--system <file>", "a file to add to the built-in system prompt")
+    .option("-C, --workspace <dir>", "the folder to work in", ".")
+    .option("--plugins <dir>", "a further folder of plugins; may be given more than once", collect, [])
+    .option("--output-format <format>", "text, json (one object) or stream-json (one per line)", format, "text")
+    .option("--allow-broad-workspace", "work in / or in the home folder all the same", false);
+  for (const { name, value, help } of PERMISSION_FLAGS) {
+    if (value === undefined) program.option(`--${name}`, help);
+    else program.option(`--${name} [${value}]`, help, collect);
+  }
+  program
+    .version(VERSION, "--version", "print the version")
+    .helpOption("--help", "print this")
+    .exitOverride()
+    .action((prompt) => choose({ name: "turn", words: prompt }));
+  if (print) return program;
+  program.helpCommand(false);
+  program.command("tools").description("list the tools: name, source, permissions, and what was set aside")
+    .option("--json", "as JSON", false)
+    .action(({ json }) => choose({ name: "tools", json }));
+  program.command("call").description("run a tool without a model; without arguments one JSON call per line of stdin")
+    .argument("[tool]", "its name").argument("[input]", "its input as JSON")
+    .action((tool, input) => choose({ name: "call", tool, input }));
+  program.command("doctor").description("show runtime, fence, key source and folders, and what is wrong")
+    .option("--json", "as JSON", false)
+    .action(({ json }) => choose({ name: "doctor", json }));
+  return program;
+}
+
+function readOptions(raw: ReturnType<ReturnType<typeof buildProgram>["opts"]>): Options {
+  const names = raw.tools?.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  return {
+    print: raw.print ?? false,
+    model: raw.model,
+    baseUrl: raw.baseUrl,
+    compat: raw.compat,
+    maxSteps: raw.maxSteps,
+    maxTokens: raw.maxTokens,
+    tools: names?.length === 1 && names[0] === "none" ? [] : names,
+    systemFile: raw.system,
+    workspace: raw.workspace,
+    plugins: raw.plugins,
+    outputFormat: raw.outputFormat,
+    allowBroadWorkspace: raw.allowBroadWorkspace,
+    permissions: raw as RawFlags,
+  };
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It needs a whole number from 1 on");
+  return Number(text);
+}
+
+function format(text: string): OutputFormat {
+  if (text === "text" || text === "json" || text === "stream-json") return text;
+  throw new InvalidArgumentError("It needs text, json or stream-json");
+}
+
+function collect(value: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), value];
+}
