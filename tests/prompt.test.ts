@@ -5,7 +5,7 @@ import { systemPrompt } from "../core/prompt.ts";
 describe("systemPrompt", () => {
   test("keeps its bytes; a change of the prompt changes this hash on purpose", () => {
     expect(createHash("sha256").update(systemPrompt()).digest("hex")).toBe(
-      "75bac22d0b484c52e5f9fa57dc961080f0f300cc6d519580b6ee2ec34fe4f72f",
+      "dc917d78795c3585f8bae0d1d447db949b8f413dc92b8eb25c9e46e2986fe3a9",
     );
   });
 
