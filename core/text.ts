@@ -24,6 +24,26 @@ export function oneLine(text: string, limit = 200): string {
   return line.length > limit || start.length < text.length ? `${headOf(line, limit - 1)}…` : line;
 }
 
+/**
+ * `visible` for text that comes in pieces, as if it had come at once: the halves of a surrogate pair and of a CRLF (which
+ * becomes LF) may lie in two pieces. An escape sequence cut in two needs no memory: its first character never gets through.
+ */
+export function createCleaner(): { push(piece: string): string; end(): string } {
+  let kept = "";
+  return {
+    push(piece) {
+      const text = kept + piece;
+      kept = /[\r\ud800-\udbff]$/.exec(text)?.[0] ?? "";
+      return visible(text.slice(0, text.length - kept.length).replaceAll("\r\n", "\n"));
+    },
+    end() {
+      const rest = visible(kept);
+      kept = "";
+      return rest;
+    },
+  };
+}
+
 /** The first `limit` characters, never half of a surrogate pair. */
 export function headOf(text: string, limit: number): string {
   const head = text.slice(0, limit);

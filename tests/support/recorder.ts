@@ -1,0 +1,18 @@
+/** A screen that remembers what was written to it. */
+
+import type { Screen } from "../../core/screen.ts";
+
+/** No terminal and 40 columns wide, unless told otherwise. */
+export function recorder(options: Partial<Screen> = {}): Screen & { written(): string } {
+  let all = "";
+  return {
+    tty: false,
+    colour: false,
+    redraws: false,
+    columns: () => 40,
+    write: (piece) => void (all += piece),
+    flushed: () => Promise.resolve(),
+    written: () => all,
+    ...options,
+  };
+}
