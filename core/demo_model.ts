@@ -4,7 +4,6 @@ import type { Ask, Event } from "./agent.ts";
 import { announce, answer, type Done, entriesOf } from "./demo_answer.ts";
 import { matchEntries, type Mention, overlap, type Question, readQuestion } from "./demo_question.ts";
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from "./message.ts";
-import type { Definition } from "./tool.ts";
 
 const LIST = "list_files";
 const READ = "read_file";
@@ -34,7 +33,7 @@ interface Conversation {
  * A model for trying tenon without a key. The next step follows from the messages alone, so a conversation can be replayed
  * or resumed; a turn takes at most four steps: look, look deeper, read, answer. It quotes results and invents nothing.
  */
-export function demoModel(definitions: readonly Definition[]): Ask {
+export function demoModel(definitions: readonly { name: string }[]): Ask {
   const offered = new Set(definitions.map((definition) => definition.name));
   return async function* (messages, signal) {
     const conversation = readConversation(messages);

@@ -1,0 +1,120 @@
+/** The command: what to do, in which order, and the exit code. The one place that prints errors. */
+
+import process from "node:process";
+import type { WriteStream } from "node:tty";
+import { isApiError } from "./model.ts";
+import { type Options, parseArgv, type Task } from "./options.ts";
+import { readEnv } from "./runtime.ts";
+import { openScreen, paint, type Screen } from "./screen.ts";
+import { openModel, type Setup, setUp } from "./start.ts";
+import { oneLine, visible } from "./text.ts";
+import { usageError } from "./usage_error.ts";
+import { EXIT, printTurn } from "./turn.ts";
+
+interface Io {
+  stdout: Screen;
+  stderr: Screen;
+  signal: AbortSignal;
+}
+
+/** Runs the program and ends the process with its exit code. */
+export async function main(argv: readonly string[]): Promise<never> {
+  const env = { NO_COLOR: readEnv("NO_COLOR"), TERM: readEnv("TERM") };
+  const abort = new AbortController();
+  // A reader that went away (`| head`) wants no more; that is no failure.
+  const closed = (code: string) => process.exit(code === "EPIPE" ? EXIT.done : EXIT.stopped);
+  const stdout = openScreen(process.stdout as WriteStream, { env, closed });
+  const stderr = openScreen(process.stderr as WriteStream, { env });
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      if (abort.signal.aborted) process.exit(EXIT.interrupted);
+      abort.abort();
+    });
+  }
+  let code: number;
+  try {
+    const { task, options } = parseArgv(argv);
+    code = await run(task, options, { stdout, stderr, signal: abort.signal });
+  } catch (error) {
+    code = isUsage(error) || isApiError(error) ? EXIT.unusable : EXIT.stopped;
+    const message = error instanceof Error ? error.message : String(error);
+    const known = code === EXIT.unusable;
+    stderr.write(`tenon: ${paint(stderr, "red", known ? visible(message) : `a bug: ${oneLine(message, 500)}`)}\n`);
+  }
+  await stdout.flushed();
+  await stderr.flushed();
+  process.exit(code);
+}
+
+function isUsage(error: unknown): boolean {
+  return error instanceof Error && error.name === "UsageError";
+}
+
+async function run(task: Task, options: Options, io: Io): Promise<number> {
+  if (task.name === "show") {
+    io.stdout.write(task.text);
+    return EXIT.done;
+  }
+  const canAsk = process.stdin.isTTY === true && io.stderr.tty;
+  const setup = await setUp(options, canAsk);
+  try {
+    if (task.name !== "doctor" && task.name !== "tools") warnOfSetAside(setup, io);
+    return await runTask(task, options, setup, io);
+  } finally {
+    setup.hosts.close();
+  }
+}
+
+async function runTask(task: Exclude<Task, { name: "show" }>, options: Options, setup: Setup, io: Io): Promise<number> {
+  switch (task.name) {
+    case "doctor": {
+      const { makeReport, reportLines } = await import("./doctor.ts");
+      const report = makeReport(setup);
+      io.stdout.write(
+        task.json ? `${JSON.stringify(report, null, 2)}\n` : `${reportLines(report).map(visible).join("\n")}\n`,
+      );
+      return EXIT.done;
+    }
+    case "tools": {
+      const { toolLines, toolList } = await import("./tool_list.ts");
+      const list = toolList(setup.catalog, setup.registry);
+      io.stdout.write(
+        task.json ? `${JSON.stringify(list, null, 2)}\n` : `${toolLines(list).map(visible).join("\n")}\n`,
+      );
+      return EXIT.done;
+    }
+    case "call": {
+      const { callLines, callOnce } = await import("./call.ts");
+      const { readLines } = await import("./stdin.ts");
+      const calls = { registry: setup.registry, ...io };
+      const well = task.tool === undefined
+        ? await callLines(calls, readLines(io.signal))
+        : await callOnce(calls, task.tool, task.input);
+      if (io.signal.aborted) return EXIT.interrupted;
+      return well ? EXIT.done : EXIT.stopped;
+    }
+    case "turn":
+      return await runPrompt(task.words, options, setup, io);
+  }
+}
+
+async function runPrompt(words: readonly string[], options: Options, setup: Setup, io: Io): Promise<number> {
+  const { readPrompt } = await import("./stdin.ts");
+  const { registry } = setup;
+  const model = await openModel(options, registry);
+  const agent = { ask: model.ask, registry, maxSteps: options.maxSteps, signal: io.signal };
+  if (words.length === 0 && !options.print && process.stdin.isTTY && io.stdout.tty) {
+    const { chat } = await import("./chat.ts");
+    return await chat({ agent, model, setup, ...io });
+  }
+  const prompt = await readPrompt(words);
+  if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
+  if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);
+  return await printTurn({ agent, prompt, format: options.outputFormat, model: model.name, fence: "guard", ...io });
+}
+
+function warnOfSetAside({ catalog }: Setup, { stderr }: Io): void {
+  for (const { file, problem } of catalog.setAside) {
+    stderr.write(`${paint(stderr, "yellow", `${oneLine(file, 300)}: ${oneLine(problem, 500)}. Set aside`)}\n`);
+  }
+}

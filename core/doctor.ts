@@ -1,0 +1,48 @@
+/** `tenon doctor`: what this program runs on and works with, and what is wrong. */
+
+import { runtimeName } from "./runtime.ts";
+import { findKey, type Setup } from "./start.ts";
+import { VERSION } from "./options.ts";
+
+export interface Report {
+  runtime: string;
+  version: string;
+  fence: { level: string; landlock_abi: number | null; seccomp: boolean; not_covered: string[] };
+  /** The variable that the key comes from; `null` without one. */
+  key_source: string | null;
+  folders: { workspace: string; plugins: string[]; config: string; state: string };
+  plugins: { name: string; source: string }[];
+  problems: string[];
+}
+
+export function makeReport({ root, folders, pluginFolders, catalog }: Setup): Report {
+  return {
+    runtime: runtimeName(),
+    version: VERSION,
+    fence: {
+      level: "guard",
+      landlock_abi: null,
+      seccomp: false,
+      not_covered: ["tools run in the program's own process"],
+    },
+    key_source: findKey()?.variable ?? null,
+    folders: { workspace: root, plugins: pluginFolders, config: folders.config, state: folders.state },
+    plugins: catalog.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
+    problems: catalog.setAside.map(({ file, problem }) => `${file}: ${problem}`),
+  };
+}
+
+/** The report for a person. */
+export function reportLines(report: Report): string[] {
+  const { fence, folders } = report;
+  return [
+    `tenon      ${report.version} on ${report.runtime}`,
+    `fence      ${fence.level}`,
+    ...fence.not_covered.map((line) => `           not covered: ${line}`),
+    `key        ${report.key_source ?? "none: set ANTHROPIC_API_KEY (the offline demo model stands in)"}`,
+    `workspace  ${folders.workspace}`,
+    ...folders.plugins.map((folder) => `plugins    ${folder}`),
+    `tools      ${report.plugins.map((plugin) => plugin.name).join(", ") || "none"}`,
+    ...report.problems.map((problem) => `problem    ${problem}`),
+  ];
+}
