@@ -2,6 +2,7 @@
 
 import { readdir, realpath } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
+import { lendModules } from "./lend.ts";
 import { basename, extname, join } from "./path.ts";
 import type { Loaded } from "./protocol.ts";
 import { byCodePoint } from "./registry.ts";
@@ -61,6 +62,7 @@ export async function findPlugins(folder: string): Promise<{ files: string[]; se
 /** Imports a plugin file and checks it. Throws an `Error` that says where and why, for its author. */
 export async function importPlugin(file: string): Promise<Plugin> {
   const name = basename(file).slice(0, -extname(file).length);
+  lendModules();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error("did not finish loading within 5 s (a top-level await?)")), 5000);
