@@ -1,5 +1,6 @@
 /** `tenon call`: run tools without a model, from arguments or from lines of JSON. */
 
+// @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
 import { jsonLine } from "./json_output.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./message.ts";

@@ -1,5 +1,6 @@
 /** Outside a host: start one when it is first needed, talk to it, time it out, end it, start it again. */
 
+// @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
 import { serveHost } from "./host.ts";
 import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";

@@ -1,5 +1,6 @@
 /** Lends plugins what the program itself has, so that they need nothing installed: `valibot` and `tenon`. */
 
+// @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as valibot from "valibot";
 
 interface BunPlugins {

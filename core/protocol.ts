@@ -1,5 +1,6 @@
 /** What core and a host say to each other: one JSON message each, checked on arrival on either side. */
 
+// @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
 import type { Grant } from "./workspace.ts";
 
