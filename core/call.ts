@@ -8,7 +8,7 @@ import type { Registry } from "./registry.ts";
 import type { Screen } from "./screen.ts";
 import { oneLine } from "./text.ts";
 
-const Call = v.strictObject({ name: v.string(), input: v.optional(v.unknown()) });
+const Call = v.strictObject({ name: v.string(), input: v.exactOptional(v.unknown()) });
 const Line = v.union([Call, v.array(Call)]);
 
 export interface CallIo {
