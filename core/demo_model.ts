@@ -1,7 +1,7 @@
 /** The offline model: no key, no network; it looks, reads and quotes by fixed rules, through the same loop as the real one. */
 
 import type { Ask, Event } from "./agent.ts";
-import { announce, answer, type Done, entriesOf } from "./demo_answer.ts";
+import { announce, answer, type Done, entriesOf, isFolder } from "./demo_answer.ts";
 import { matchEntries, type Mention, overlap, type Question, readQuestion } from "./demo_question.ts";
 import type { Block, Message, ToolResultBlock, ToolUseBlock } from "./message.ts";
 
@@ -11,8 +11,8 @@ const READ = "read_file";
 const CALLS = 8;
 /** Files read when the question names none. */
 const UNNAMED = 3;
-const BINARY =
-  /\.(?:png|jpe?g|gif|webp|bmp|ico|svg|pdf|zip|gz|tgz|xz|7z|rar|jar|exe|dll|so|dylib|bin|wasm|o|a|class|pyc|woff2?|ttf|otf|mp[34]|mov|avi|wav|flac|sqlite3?|db|lock)$/i;
+const TELLS_LITTLE =
+  /^\.|^licen[cs]e|^copying|-lock\.|\.(?:png|jpe?g|gif|webp|bmp|ico|svg|pdf|zip|gz|tgz|xz|7z|rar|jar|exe|dll|so|dylib|bin|wasm|o|a|class|pyc|woff2?|ttf|otf|mp[34]|mov|avi|wav|flac|sqlite3?|db|lock)$/i;
 /** Leads out of the workspace, or may: tried as it stands, never joined to a folder. */
 const ELSEWHERE = /^(?:[\/\\~]|[A-Za-z]:[\/\\])|(?:^|[\/\\])\.\.(?:$|[\/\\])/;
 
@@ -40,11 +40,12 @@ export function demoModel(definitions: readonly { name: string }[]): Ask {
     const { question, done } = conversation;
     const calls = nextCalls(conversation, offered);
     const text = calls[0]
-      ? announce(question, calls[0].name, calls.map((call) => call.input.path))
+      ? announce(question, calls[0].name, calls.map((call) => call.input.path), conversation.steps > 0)
       : answer(question, done, missingTools(conversation, offered));
     const spoken = yield* say(text, signal);
+    const isStopped = signal.aborted;
     const content: Block[] = spoken === "" ? [] : [{ type: "text", text: spoken }];
-    if (!signal.aborted) content.push(...withIds(calls, messages));
+    if (!isStopped) content.push(...withIds(calls, messages));
     const usage = {
       input_tokens: tokensIn(messages),
       output_tokens: tokensIn(content),
@@ -52,7 +53,7 @@ export function demoModel(definitions: readonly { name: string }[]): Ask {
       cache_read_input_tokens: 0,
     };
     yield { type: "usage", usage, model: "demo" };
-    return { content, stop_reason: signal.aborted ? "interrupted" : calls.length > 0 ? "tool_use" : "end_turn", usage };
+    return { content, stop_reason: isStopped ? "interrupted" : calls.length > 0 ? "tool_use" : "end_turn", usage };
   };
 }
 
@@ -85,7 +86,9 @@ function readConversation(messages: readonly Message[]): Conversation {
 }
 
 function doneCall({ name, input }: ToolUseBlock, result: ToolResultBlock | undefined): Done {
-  const path = typeof input === "object" && input !== null && "path" in input ? String(input.path) : ".";
+  const path = typeof input === "object" && input !== null && "path" in input && typeof input.path === "string"
+    ? input.path
+    : ".";
   const content = result?.content ?? "";
   const text = typeof content === "string" ? content : textOf(content);
   // A lone surrogate must not get back into a request.
@@ -133,11 +136,11 @@ function filesToRead(question: Question, done: readonly Done[]): string[] {
     return [...new Set(named.map((mention) => mention.path))].slice(0, CALLS);
   }
   if (done.length === 0) return ["README.md"]; // there is no tool to look with: a guess, and the tool says if it is wrong
-  const texts = files.filter((path) => !BINARY.test(path) && !nameOf(path).startsWith("."));
+  const texts = files.filter((path) => !TELLS_LITTLE.test(nameOf(path)));
   if (question.wantsTodos) {
     const rank = (path: string) =>
       /to-?do|task|note|待辦|待办|筆記|笔记/i.test(path) ? 0 : /\.(?:md|txt)$/i.test(path) ? 1 : 2;
-    return texts.sort((a, b) => rank(a) - rank(b)).slice(0, UNNAMED);
+    return texts.sort((a, b) => rank(a) - rank(b)).slice(0, CALLS);
   }
   if (question.wantsListing) return [];
   const readmes = texts.filter((path) => /^readme(?:\.|$)/i.test(nameOf(path)));
@@ -176,11 +179,6 @@ function textOf(content: readonly Block[]): string {
 /** About four characters make a token. */
 function tokensIn(value: readonly unknown[]): number {
   return Math.ceil(JSON.stringify(value).length / 4);
-}
-
-/** A folder's entry ends in `/`; a note such as `(not entered)` may follow. */
-function isFolder(entry: string): boolean {
-  return /\/(?:\s+[(\[].*)?$/.test(entry);
 }
 
 function nameOf(path: string): string {

@@ -28,9 +28,9 @@ const PATH_CHAR = String.raw`(?:${WORD}|[.\-+@~\/\\])`;
 const PATH = new RegExp(String.raw`(?<![<:]|${PATH_CHAR})(?:[A-Za-z]:(?=[\/\\]))?${PATH_CHAR}+`, "gv");
 /** `筆記.txt`: an ending that touches Chinese text has its name there. */
 const HAN_FILE =
-  /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\w\-]*[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]\.[A-Za-z]\w{0,9}/gv;
-/** What stands before a name in an order: `幫我讀筆記.txt`. */
-const HAN_ORDER = /^(?:請|请|幫|帮|我|你|讀|读|取|看|打開|打开|總結|总结|一下|把|在|這個|这个)+/v;
+  /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\w\-]{0,80}[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]\.[A-Za-z]\w{0,9}/gv;
+/** What stands before a name: `幫我讀筆記.txt`, `跟筆記.txt`. */
+const HAN_BEFORE = /^(?:請|请|幫|帮|我|你|讀|读|取|看|打開|打开|總結|总结|一下|把|在|跟|和|與|与|及|這個|这个)+/v;
 const QUOTED = /`([^`\n]+)`|"([^"\n]+)"|“([^”\n]+)”|「([^」\n]+)」|『([^』\n]+)』|(?<![\p{L}\p{N}])'([^'\n]+)'/gv;
 const ADDRESS = /\bhttps?:\/\/[^\s\p{sc=Han}]+/giv;
 
@@ -84,7 +84,8 @@ export function matchEntries(text: string, entries: readonly string[]): Mention[
     const base = path.slice(path.lastIndexOf("/") + 1);
     // A plain word such as `run` is not taken for a file of that name; `Makefile` is.
     if (!/[.\p{Lu}\p{sc=Han}]/v.test(base)) continue;
-    for (const name of new Set([path, base])) {
+    const short = /^readme(?=\.[^.]+$)/i.exec(base)?.[0];
+    for (const name of new Set([path, base, ...short ? [short, short.toLowerCase()] : []])) {
       for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
         const end = start + name.length;
         if (standsAlone(text, start, end)) found.push({ path, start, end });
@@ -115,7 +116,7 @@ function mentionsIn(text: string): Mention[] {
   }
   for (const { start, end } of found) rest = rest.slice(0, start) + "\n".repeat(end - start) + rest.slice(end);
   for (const match of rest.matchAll(HAN_FILE)) {
-    const path = match[0].replace(HAN_ORDER, "");
+    const path = match[0].replace(HAN_BEFORE, "");
     const end = match.index + match[0].length;
     found.push({ path, start: end - path.length, end });
     rest = rest.slice(0, match.index) + "\n".repeat(match[0].length) + rest.slice(end);
@@ -128,7 +129,7 @@ function mentionsIn(text: string): Mention[] {
 }
 
 function kindOf({ path, start, end }: Mention, text: string): "file" | "folder" | undefined {
-  const called = FOLDER_AFTER.test(text.slice(end)) || FOLDER_BEFORE.test(text.slice(0, start));
+  const called = FOLDER_AFTER.test(text.slice(end)) || FOLDER_BEFORE.test(text.slice(Math.max(0, start - 20), start));
   if (path === "" || /^[.\/\\]$/.test(path) && !called) return undefined;
   if (/(?:^|[\/\\])\.\.$/.test(path) || /[\/\\]$/.test(path) && /[^\/\\]/.test(path)) return "folder";
   if (called) return /^\.{3,}$/.test(path) || NO_FOLDER.test(path) ? undefined : "folder";

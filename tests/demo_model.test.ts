@@ -264,8 +264,69 @@ const CASES: Case[] = [
       }\n[lines 1–30 of 90; go on with offset: 31]`,
     },
     calls: [["list_files ."], ["read_file long.txt"]],
-    has: ["long.txt:12: row 12", "(18 more not quoted here)", "[lines 1–30 of 90; go on with offset: 31]"],
+    has: ["long.txt:12: row 12", "(18 more lines with text were read)", "[lines 1–30 of 90; go on with offset: 31]"],
     lacks: ["row 13"],
+  },
+  {
+    question: "整理待辦",
+    results: {
+      "list_files .": "a.md\nnotes/\nz.png",
+      "read_file a.md": numbered("# 待辦事項", "", "- 買菜", "- [x] 睡覺", "* 寫信", "說明", "- 別的"),
+    },
+    calls: [["list_files ."], ["read_file a.md"]],
+    has: ["a.md:3: - 買菜", "a.md:5: * 寫信", "另有 1 個檔案沒有讀"],
+    lacks: ["睡覺", "別的"],
+  },
+  {
+    question: "what is in the readme?",
+    results: { "list_files .": "README.md\nREADME.zh.md", "read_file README.md": numbered("hi") },
+    calls: [["list_files ."], ["read_file README.md"]],
+    has: ["README.md:1: hi"],
+    lacks: ["README.zh.md"],
+  },
+  {
+    question: "How do I run this?",
+    results: {
+      "list_files .": "LICENSE\nREADME.md",
+      "read_file README.md": numbered(...Array.from({ length: 20 }, (_, i) => `about ${i}`), "## Usage", "npm start"),
+    },
+    calls: [["list_files ."], ["read_file README.md"]],
+    has: ["README.md:1: about 0", "README.md:21: ## Usage", "README.md:22: npm start"],
+    lacks: ["about 6"],
+  },
+  {
+    question: "What is this about?",
+    results: {
+      "list_files .": "README\nREADME.md",
+      "read_file README.md": numbered(...Array.from({ length: 20 }, (_, i) => `about ${i}`), "## Usage", "npm start"),
+    },
+    calls: [["list_files ."], ["read_file README.md"]],
+    has: ["README.md:12: about 11"],
+    lacks: ["Usage"],
+  },
+  {
+    question: "examples 目錄裡的 gone.txt 跟 /etc/passwd",
+    results: {
+      "list_files examples": "examples/a.txt",
+      "read_file examples/gone.txt": '!Cannot read "examples/gone.txt": no such file. Did you mean "examples/a.txt"?',
+      "read_file /etc/passwd": `!Cannot read "/etc/passwd": ${OUTSIDE}`,
+    },
+    calls: [["list_files examples"], ["read_file examples/gone.txt", "read_file /etc/passwd"]],
+    has: ['Did you mean "examples/a.txt"?', 'Cannot read "/etc/passwd"'],
+  },
+  {
+    question: "list the files",
+    results: { "list_files .": Array.from({ length: 70 }, (_, i) => `f${i}.txt`).join("\n") },
+    calls: [["list_files ."]],
+    has: ["- f0.txt", "- f59.txt", "(10 more entries)"],
+    lacks: ["f60.txt"],
+  },
+  {
+    question: "todos in a.txt",
+    results: { "list_files .": "a.txt\nb.txt", "read_file a.txt": numbered("TODO: one") },
+    calls: [["list_files ."], ["read_file a.txt"]],
+    has: ["a.txt:1: TODO: one"],
+    lacks: ["not read"],
   },
   {
     question: "show all todos",
@@ -289,7 +350,7 @@ describe("demoModel", () => {
 
   test.each([
     ["What does this do?", "list_files, read_file"],
-    ["這是什麼？", "list_files, read_file"],
+    ["這是什麼？", "list_files、read_file"],
     ["Summarize a.txt", "read_file"],
   ])("asks for no tool and says what it lacks for %p when none is offered", async (question, names) => {
     const turn = await play(question, {}, []);
