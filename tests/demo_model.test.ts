@@ -1,15 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Event } from "../core/agent.ts";
+import { type Event, runTurn } from "../core/agent.ts";
 import { demoModel } from "../core/demo_model.ts";
 import type { Block, Message, Reply, ToolUseBlock } from "../core/message.ts";
-import type { Definition } from "../core/tool.ts";
+import { createRegistry } from "../core/registry.ts";
 
-const DEFINITIONS: Definition[] = ["list_files", "read_file"].map((name) => ({
-  name,
-  description: "",
-  input_schema: { type: "object" },
-}));
+const DEFINITIONS = [{ name: "list_files" }, { name: "read_file" }];
 
 const OUTSIDE = "it is outside the workspace. Use a path inside it";
 
@@ -356,6 +352,24 @@ describe("demoModel", () => {
     const turn = await play(question, {}, []);
     expect(turn.calls).toEqual([]);
     expect(turn.answer).toContain(names);
+  });
+
+  test("goes through the loop: a registry without tools ends the turn after one step", async () => {
+    const registry = createRegistry([]);
+    const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "What is this?" }] }];
+    const agent = { ask: demoModel(registry.definitions), registry, maxSteps: 5, signal: new AbortController().signal };
+    const events = await Array.fromAsync(runTurn(agent, messages));
+    expect(events.at(-1)).toEqual({ type: "end", stop_reason: "end_turn", steps: 1 });
+    expect(textIn(messages.at(-1)?.content ?? [])).toContain("without list_files, read_file");
+  });
+
+  test("goes through the loop: a tool that is gone is answered, and what the registry says is reported", async () => {
+    const registry = createRegistry([]);
+    const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "Read a.txt" }] }];
+    const agent = { ask: demoModel(DEFINITIONS), registry, maxSteps: 5, signal: new AbortController().signal };
+    const events = await Array.fromAsync(runTurn(agent, messages));
+    expect(events.at(-1)).toEqual({ type: "end", stop_reason: "end_turn", steps: 3 });
+    expect(textIn(messages.at(-1)?.content ?? [])).toContain("- list_files .: No tool is named");
   });
 
   test("reads what is named when only read_file is offered", async () => {
