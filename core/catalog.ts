@@ -38,7 +38,7 @@ export async function openCatalog({ policy, folders, hosts }: CatalogOptions): P
     }
   }
 
-  const own = await Promise.all(Object.entries(builtin).map(([name, module]) => checkPlugin(module, name)));
+  const own = await Promise.all(Object.entries(builtin).map(([name, module]) => checkPlugin({ ...module }, name)));
   const sets = Map.groupBy(own.map((plugin) => plugin.loaded), (loaded) => permissionSet(loaded.permissions));
   for (const set of sets.values()) add(set, "built in", { builtin: set.map((loaded) => loaded.definition.name) });
 

@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import type { WriteStream } from "node:tty";
-import { isApiError } from "./model.ts";
+import { isApiError } from "./api_error.ts";
 import { type Options, parseArgv, type Task } from "./options.ts";
 import { readEnv } from "./runtime.ts";
 import { openScreen, paint, type Screen } from "./screen.ts";

@@ -6,6 +6,7 @@ import process from "node:process";
 import type { Ask } from "./agent.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
 import { checkBroad, type Folders, foldersOf } from "./folders.ts";
+import { checkBaseUrl } from "./endpoint.ts";
 import { connectInProcess, createHosts, type Hosts } from "./hosts.ts";
 import type { Options } from "./options.ts";
 import { join, resolve } from "./path.ts";
@@ -34,7 +35,7 @@ export interface Setup {
 /** Throws a usage error when there is no folder to work in, or a flag makes no sense. */
 export async function setUp(options: Options, canAsk: boolean): Promise<Setup> {
   const root = await openRoot(options.workspace);
-  const folders = foldersOf({ env: readEnv, platform: process.platform, home: homeFolder() });
+  const folders = foldersOf({ env: folderNames(), platform: process.platform, home: homeFolder() });
   const broad = checkBroad(root, folders);
   if (broad !== undefined && !options.allowBroadWorkspace) throw usageError(broad);
   const flags = parseFlags(options.permissions);
@@ -68,6 +69,11 @@ async function openRoot(name: string): Promise<string> {
   throw usageError(
     `Cannot work in "${shown}": it leads to ${real}, which Deno may not read. Start with --allow-read="${real}"`,
   );
+}
+
+function folderNames(): { [name: string]: string | undefined } {
+  const names = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"];
+  return Object.fromEntries(names.map((name) => [name, readEnv(name)]));
 }
 
 function homeFolder(): string {
@@ -119,7 +125,7 @@ export async function openModel(options: Options, registry: Registry): Promise<O
       : { note: "No ANTHROPIC_API_KEY is set: this is the offline demo model" };
     return { name: "demo", ask: demoModel(registry.definitions), ...note };
   }
-  const { apiModel, checkBaseUrl, MODEL_LIMITS } = await import("./model.ts");
+  const { apiModel, MODEL_LIMITS } = await import("./model.ts");
   const baseUrl = options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL");
   if (baseUrl !== undefined) checkBaseUrl(baseUrl);
   const name = options.model ?? DEFAULT_MODEL;

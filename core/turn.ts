@@ -4,7 +4,7 @@ import { type Agent, type Event, runTurn } from "./agent.ts";
 import { appendText } from "./history.ts";
 import { collectTurn, isDone, jsonLine, streamObject } from "./json_output.ts";
 import type { Message } from "./message.ts";
-import { isApiError } from "./model.ts";
+import { isApiError } from "./api_error.ts";
 import type { OutputFormat } from "./options.ts";
 import type { Screen } from "./screen.ts";
 import { terminalView } from "./terminal.ts";
