@@ -22,9 +22,11 @@ export function append(messages: Message[], message: Message): ToolUseBlock[] {
     if (stored) content.push(stored);
     if (stored?.type === "tool_use" && block.type === "tool_use") calls.push({ ...stored, input: block.input });
   }
+  if (message.role === "assistant") dropTrailingThinking(content);
   if (content.length === 0) return calls;
-  const last = messages.at(-1);
-  if (last?.role === message.role) last.content = resultsFirst([...last.content, ...content]);
+  if (message.role === "user") closeTurn(messages);
+  const before = messages.at(-1);
+  if (before?.role === message.role) before.content = resultsFirst([...before.content, ...content]);
   else messages.push({ role: message.role, content });
   return calls;
 }
@@ -75,6 +77,24 @@ function withMark(message: Message): Message {
   if (!last) return message;
   const marked = { ...last, cache_control: { type: "ephemeral" } };
   return { role: message.role, content: [...message.content.slice(0, -1), marked] };
+}
+
+/** The API takes thinking only before something else. */
+function dropTrailingThinking(content: Block[]): void {
+  while (/^(redacted_)?thinking$/.test(content.at(-1)?.type ?? "")) content.pop();
+}
+
+/** A paused turn may end with calls that the server still works on; once the user speaks, nobody answers those any more. */
+function closeTurn(messages: Message[]): void {
+  const last = messages.at(-1);
+  if (!last) return;
+  const answered = new Set(last.content.map((block) => "tool_use_id" in block ? block.tool_use_id : ""));
+  const open = (block: Block) =>
+    (block.type as string) === "server_tool_use" && !answered.has((block as ToolUseBlock).id);
+  if (!last.content.some(open)) return;
+  last.content = last.content.filter((block) => !open(block));
+  dropTrailingThinking(last.content);
+  if (last.content.length === 0) messages.pop();
 }
 
 /** The calls of the last message, if nothing answers them yet. */
