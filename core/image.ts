@@ -1,0 +1,142 @@
+/** Images that the Messages API takes, told by their bytes: kind, size in pixels, and whether they are whole. */
+
+/** Bytes of an image at most: 5 MB as base64 (the API's limit per image). */
+export const IMAGE_LIMIT = 3_750_000;
+/** Pixels of a side at most (the API's limit). */
+export const SIDE_LIMIT = 8000;
+
+export interface Image {
+  media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  width: number;
+  height: number;
+}
+
+const KINDS: {
+  media_type: Image["media_type"];
+  magic: RegExp;
+  measure(bytes: Uint8Array): [number, number] | undefined;
+}[] = [
+  // deno-lint-ignore no-control-regex -- the signature has one (RFC 2083, 12.12)
+  { media_type: "image/png", magic: /^\x89PNG\r\n\x1a\n/, measure: measurePng },
+  { media_type: "image/jpeg", magic: /^\xff\xd8\xff/, measure: measureJpeg },
+  { media_type: "image/gif", magic: /^GIF8[79]a/, measure: measureGif },
+  { media_type: "image/webp", magic: /^RIFF[^]{4}WEBP/, measure: measureWebp },
+];
+
+/** The kind of image that begins with these bytes, or nothing. The file's name does not count. */
+export function kindOfImage(head: Uint8Array): Image["media_type"] | undefined {
+  const start = ascii(head, 0, 12);
+  return KINDS.find(({ magic }) => magic.test(start))?.media_type;
+}
+
+/** Kind and size of an image, or nothing when its structure does not hold to its end. Pixels are not decoded. */
+export function readImage(bytes: Uint8Array): Image | undefined {
+  const start = ascii(bytes, 0, 12);
+  const kind = KINDS.find(({ magic }) => magic.test(start));
+  const sides = kind?.measure(bytes);
+  if (kind === undefined || sides === undefined || sides[0] === 0 || sides[1] === 0) return undefined;
+  return { media_type: kind.media_type, width: sides[0], height: sides[1] };
+}
+
+/** PNG (RFC 2083): IHDR first, image data, IEND; each chunk is length, type, data, checksum. */
+function measurePng(bytes: Uint8Array): [number, number] | undefined {
+  const view = viewOf(bytes);
+  if (bytes.length < 33 || ascii(bytes, 12, 4) !== "IHDR") return undefined;
+  let hasData = false;
+  for (let at = 8; at + 12 <= bytes.length;) {
+    const type = ascii(bytes, at + 4, 4);
+    const end = at + 12 + view.getUint32(at);
+    if (end > bytes.length) return undefined;
+    if (type === "IDAT") hasData = true;
+    if (type === "IEND") return hasData ? [view.getUint32(16), view.getUint32(20)] : undefined;
+    at = end;
+  }
+  return undefined;
+}
+
+/** JPEG (ITU T.81): segments up to the scan; the frame header has the size; an end marker after the scan. */
+function measureJpeg(bytes: Uint8Array): [number, number] | undefined {
+  const view = viewOf(bytes);
+  let sides: [number, number] | undefined;
+  for (let at = 2; at + 4 <= bytes.length;) {
+    if (bytes[at] !== 0xff) return undefined;
+    const marker = bytes[at + 1] ?? 0;
+    if (marker === 0xff) {
+      at++; // fill byte
+      continue;
+    }
+    const length = view.getUint16(at + 2);
+    // Frame headers are C0 to CF but for the tables C4, C8 and CC.
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame && at + 9 <= bytes.length) sides = [view.getUint16(at + 7), view.getUint16(at + 5)];
+    if (marker === 0xda) return hasPair(bytes, at + 2 + length, 0xff, 0xd9) ? sides : undefined;
+    if (length < 2) return undefined;
+    at += 2 + length;
+  }
+  return undefined;
+}
+
+/** GIF: blocks after the header and its colour table, at least one image, a trailer. */
+function measureGif(bytes: Uint8Array): [number, number] | undefined {
+  if (bytes.length < 14) return undefined;
+  const view = viewOf(bytes);
+  const sides: [number, number] = [view.getUint16(6, true), view.getUint16(8, true)];
+  let hasImage = false;
+  for (let at = 13 + tableSize(bytes[10]); at < bytes.length;) {
+    const kind = bytes[at];
+    if (kind === 0x3b) return hasImage ? sides : undefined;
+    if (kind === 0x2c) {
+      hasImage = true;
+      at += 10 + tableSize(bytes[at + 9]) + 1;
+    } else if (kind === 0x21) {
+      at += 2;
+    } else {
+      return undefined;
+    }
+    // Sub-blocks: a length byte and so many bytes, until a length of zero.
+    while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0);
+    at++;
+  }
+  return undefined;
+}
+
+/** WebP (RFC 9649): a RIFF that is as long as it says, with the size in VP8X, VP8L or VP8. */
+function measureWebp(bytes: Uint8Array): [number, number] | undefined {
+  if (bytes.length < 30) return undefined;
+  const view = viewOf(bytes);
+  const length = view.getUint32(4, true) + 8;
+  const first = 20 + view.getUint32(16, true);
+  if (length > bytes.length || first > bytes.length) return undefined;
+  switch (ascii(bytes, 12, 4)) {
+    case "VP8X":
+      return [1 + (view.getUint32(24, true) & 0xffffff), 1 + (view.getUint32(26, true) >>> 8)];
+    case "VP8L": {
+      const bits = view.getUint32(21, true);
+      return bytes[20] === 0x2f ? [1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff)] : undefined;
+    }
+    case "VP8 ":
+      return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff];
+    default:
+      return undefined;
+  }
+}
+
+/** Bytes of the colour table that this byte of flags announces. */
+function tableSize(flags = 0): number {
+  return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
+}
+
+function hasPair(bytes: Uint8Array, from: number, first: number, second: number): boolean {
+  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (bytes[at + 1] === second) return true;
+  }
+  return false;
+}
+
+function ascii(bytes: Uint8Array, at: number, length: number): string {
+  return String.fromCharCode(...bytes.subarray(at, at + length));
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
