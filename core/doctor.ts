@@ -10,7 +10,7 @@ export interface Report {
   fence: { level: string; landlock_abi: number | null; seccomp: boolean; not_covered: string[] };
   /** The variable that the key comes from; `null` without one. */
   key_source: string | null;
-  folders: { workspace: string; plugins: string[]; config: string; state: string };
+  folders: { workspace: string; plugins: string[]; config: string | null; state: string | null };
   plugins: { name: string; source: string }[];
   problems: string[];
 }
@@ -26,7 +26,7 @@ export function makeReport({ root, folders, pluginFolders, catalog }: Setup): Re
       not_covered: ["tools run in the program's own process"],
     },
     key_source: findKey()?.variable ?? null,
-    folders: { workspace: root, plugins: pluginFolders, config: folders.config, state: folders.state },
+    folders: { workspace: root, plugins: pluginFolders, config: folders.config ?? null, state: folders.state ?? null },
     plugins: catalog.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
     problems: catalog.setAside.map(({ file, problem }) => `${file}: ${problem}`),
   };

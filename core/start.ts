@@ -11,6 +11,7 @@ import { connectInProcess, createHosts, type Hosts } from "./hosts.ts";
 import type { Options } from "./options.ts";
 import { join, resolve } from "./path.ts";
 import { parseFlags } from "./permission_flags.ts";
+import { placeAt } from "./place.ts";
 import { makePolicy, type Policy } from "./policy.ts";
 import { systemPrompt } from "./prompt.ts";
 import { createRegistry, type Registry } from "./registry.ts";
@@ -35,14 +36,11 @@ export interface Setup {
 /** Throws a usage error when there is no folder to work in, or a flag makes no sense. */
 export async function setUp(options: Options, canAsk: boolean): Promise<Setup> {
   const root = await openRoot(options.workspace);
-  const folders = foldersOf({ env: folderNames(), platform: process.platform, home: homeFolder() });
+  const folders = foldersOf({ env: readEnv, platform: process.platform, home: homeFolder() });
   const broad = checkBroad(root, folders);
   if (broad !== undefined && !options.allowBroadWorkspace) throw usageError(broad);
   const flags = parseFlags(options.permissions);
-  const policy = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, {
-    root,
-    resolve: (path) => resolve(root, path),
-  });
+  const policy = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, placeAt(root));
   const pluginFolders = [
     ownPluginFolder(),
     join(folders.config, "plugins"),
@@ -69,11 +67,6 @@ async function openRoot(name: string): Promise<string> {
   throw usageError(
     `Cannot work in "${shown}": it leads to ${real}, which Deno may not read. Start with --allow-read="${real}"`,
   );
-}
-
-function folderNames(): { [name: string]: string | undefined } {
-  const names = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"];
-  return Object.fromEntries(names.map((name) => [name, readEnv(name)]));
 }
 
 function homeFolder(): string {

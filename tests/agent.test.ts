@@ -213,7 +213,9 @@ describe("runTurn", () => {
   test.each(endings)(
     "after %s with calls %j makes %d requests and ends with %s",
     async (reason, calls, requests, stop, runs) => {
-      await using api = await fakeApi([reply({ text: "so far", calls, stop_reason: reason }), reply({ text: "done" })]);
+      const first = reply({ text: "so far", calls, stop_reason: reason });
+      if (reason === "pause_turn") first.content.push(searching());
+      await using api = await fakeApi([first, reply({ text: "done" })]);
       const messages: Message[] = [];
       const turn = await say(agentFor(api, { registry }), messages, "go");
       expect(turn.stop).toBe(stop);
