@@ -5,6 +5,7 @@ import { includes, type Kind, KINDS } from "./permission_flags.ts";
 import { isExcepted, isNamed, type Policy, type State } from "./policy.ts";
 import { oneLine } from "./text.ts";
 import type { Permissions } from "./tool.ts";
+import type { Grant } from "./workspace.ts";
 
 export interface Decision {
   state: State;
@@ -12,15 +13,6 @@ export interface Decision {
   kinds: Partial<Record<Kind, State>>;
   /** For the model, one line: present exactly when the state is `deny`. */
   reason?: string;
-}
-
-/** What the guard of one host is given: absolute paths. */
-export interface Grant {
-  root: string;
-  read: string[];
-  write: string[];
-  denyRead: string[];
-  denyWrite: string[];
 }
 
 /**
@@ -52,7 +44,7 @@ export function isOffered(policy: Policy, needs: Permissions): boolean {
   return kindsOf(needs).every((kind) => {
     const rule = policy[kind];
     if (kind !== "net" && kind !== "env") return rule.by !== "flag";
-    return rule.by !== "flag" && !itemsOf(needs, kind).some((item) => isExcepted(policy[kind], kind, item));
+    return rule.by !== "flag" && !itemsOf(needs, kind).some((item) => isExcepted(rule.except, kind, item));
   });
 }
 
@@ -111,7 +103,7 @@ function denial(policy: Policy, kind: Kind, needs: Permissions, programs: readon
   if (by === "flag") return `${kind} is denied here by --deny-${kind}`;
   if (kind === "net" || kind === "env") {
     const items = itemsOf(needs, kind);
-    const denied = items.find((item) => isExcepted(policy[kind], kind, item));
+    const denied = items.find((item) => isExcepted(except, kind, item));
     if (denied !== undefined) return `${kind} is denied here by --deny-${kind}=${oneLine(denied)}`;
     const missing = items.find((item) => !includes(scope, item));
     return missing === undefined ? undefined : `${kind} needs ${deno}--allow-${kind}=${oneLine(missing)}`;

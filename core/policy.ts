@@ -1,6 +1,6 @@
 /** The policy: what the flags come to in one workspace, kind by kind. */
 
-import { isAbsolute, relative, sep } from "node:path";
+import { isInside, relative } from "./path.ts";
 import { type Flags, includes, type Kind, KINDS, type Named, SHELL_NET } from "./permission_flags.ts";
 import { oneLine } from "./text.ts";
 
@@ -65,12 +65,6 @@ export function describePolicy(policy: Policy): string {
   return shown.map((kind) => `${kind}: ${describeRule(policy, kind)}`).join(" · ");
 }
 
-/** Whether an absolute path is `folder` or lies below it, by component: `/ws-secret` is not inside `/ws`. Text only, no links. */
-export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
 /** Whether the program is one of the names. A denied name is met in any folder: `/bin/rm` is `rm`. */
 export function isNamed(names: readonly string[], program: string): boolean {
   const name = program.replace(/^.*[/\\]/s, "");
@@ -78,9 +72,9 @@ export function isNamed(names: readonly string[], program: string): boolean {
 }
 
 /** Variables are compared without case where they are denied: on Windows `Path` and `PATH` are one. */
-export function isExcepted(rule: Rule, kind: "net" | "env", item: string): boolean {
-  if (kind === "net") return rule.except.includes(item);
-  return rule.except.some((name) => name.toUpperCase() === item.toUpperCase());
+export function isExcepted(except: readonly string[], kind: "net" | "env", item: string): boolean {
+  if (kind === "net") return except.includes(item);
+  return except.some((name) => name.toUpperCase() === item.toUpperCase());
 }
 
 function pathRule({ allow, deny }: Flags, kind: "read" | "write", place: Place): Rule {
@@ -107,9 +101,9 @@ function listRule({ allow, deny }: Flags, kind: "net" | "env"): Rule {
   if (deny[kind] === true) return { state: "deny", scope: [], except: [], by: "flag" };
   const items = (named: Named | undefined) =>
     Array.isArray(named) ? named.filter((item) => kind === "env" || item !== SHELL_NET) : [];
-  const rule: Rule = { state: "allow", scope: [], except: items(deny[kind]) };
-  rule.scope = items(allow[kind]).filter((item) => !isExcepted(rule, kind, item));
-  return rule.scope.length > 0 ? rule : { ...rule, state: "deny", by: "default" };
+  const except = items(deny[kind]);
+  const scope = items(allow[kind]).filter((item) => !isExcepted(except, kind, item));
+  return scope.length > 0 ? { state: "allow", scope, except } : { state: "deny", scope, except, by: "default" };
 }
 
 function describeRule(policy: Policy, kind: Kind): string {
@@ -134,7 +128,7 @@ function list(policy: Policy, kind: Kind, items: readonly string[]): string {
 }
 
 /** As the user thinks of it: relative inside the workspace, absolute outside. */
-function placeName(root: string, path: string): string {
+export function placeName(root: string, path: string): string {
   if (path === root) return "the workspace";
   return isInside(root, path) ? relative(root, path) : path;
 }
