@@ -1,0 +1,25 @@
+/** Real places of paths that the user names. */
+
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "./path.ts";
+import type { Place } from "./policy.ts";
+import { mayRead } from "./runtime.ts";
+
+/** The workspace at `root`, where a path that is a link counts as what it leads to: a link may not widen a ceiling. */
+export function placeAt(root: string): Place {
+  return { root, resolve: (path) => realOf(resolve(root, path)) };
+}
+
+/**
+ * The real path of an absolute one, as far as it exists. Where Deno may not look it stays as it is: nothing is granted
+ * there anyhow.
+ */
+export function realOf(path: string): string {
+  if (!mayRead(path)) return path;
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realOf(above), basename(path));
+  }
+}
