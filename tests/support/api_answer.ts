@@ -44,7 +44,7 @@ export async function answerStream(
 ): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   for (const event of events) {
-    if (delayMs > 0) await sleep(delayMs);
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
     const bytes = Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     for (const piece of cutBytes(bytes, random)) {
       if (response.destroyed) return;

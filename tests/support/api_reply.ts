@@ -71,7 +71,7 @@ export interface ReplyMessage {
   [field: string]: unknown;
 }
 
-/** The whole message, as a request without `stream` gets it. */
+/** The whole message, as a request without `stream` gets it. `usage` is its input side; the output is counted here. */
 export function messageOf(reply: Reply, model: string, usage: Record<string, unknown>): ReplyMessage {
   const calls = reply.content.some((block) => block.type === "tool_use");
   return {
@@ -82,7 +82,7 @@ export function messageOf(reply: Reply, model: string, usage: Record<string, unk
     content: reply.content,
     stop_reason: reply.stop_reason ?? (calls ? "tool_use" : "end_turn"),
     stop_sequence: reply.stop_sequence ?? null,
-    usage: { ...usage, ...reply.usage },
+    usage: { ...usage, output_tokens: Math.ceil(JSON.stringify(reply.content).length / 4), ...reply.usage },
   };
 }
 

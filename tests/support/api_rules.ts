@@ -54,7 +54,7 @@ export function checkRequest(
 }
 
 /** About how many tokens a request is, at four characters each; an image counts 1,600 (docs: vision). */
-export function countTokens(json: unknown): number {
+function countTokens(json: unknown): number {
   let images = 0;
   const text = JSON.stringify(json, (key, value) => {
     if (key !== "source" || typeof value !== "object") return value;
@@ -76,7 +76,6 @@ function checkHeaders(headers: Headers, { key }: RuleOptions): string {
   must(given, "x-api-key header is required", unauthenticated);
   must(key === undefined || given === key, "invalid x-api-key", unauthenticated);
   const version = headerOf(headers, "anthropic-version");
-  must(version, "anthropic-version: header is required");
   must(VERSIONS.has(version), `anthropic-version: "${version}" is not a valid version`);
   must(/^application\/json\b/i.test(headerOf(headers, "content-type")), "content-type: must be application/json");
   return version;

@@ -22,10 +22,10 @@ export function checkTools({ tools = [], tool_choice, output_config }: Request):
     const path = `tools.${index}.custom.input_schema`;
     checkInputSchema(tool.input_schema, path);
     if (tool.strict) strict.push({ path, schema: tool.input_schema });
-    const validator = new Validator(tool.input_schema as never, "2020-12");
+    const validator = tool.input_examples && new Validator(tool.input_schema as never, "2020-12");
     tool.input_examples?.forEach((example, at) => {
       must(
-        validator.validate(example).valid,
+        validator?.validate(example).valid,
         `tools.${index}.custom.input_examples.${at}: does not match input_schema`,
       );
     });
@@ -155,9 +155,9 @@ function checkSchema(schema: Schema, path: string, root: Schema): void {
   for (const child of childrenOf(schema)) checkSchema(child.schema, `${path}.${child.at}`, root);
 }
 
-/** The schema that a local reference names (`#`, `#/$defs/x`), or undefined. */
+/** The schema that a local pointer names (`#`, `#/$defs/x`), or undefined. */
 function resolve(ref: string, root: Schema): Schema | undefined {
-  if (!ref.startsWith("#")) return undefined;
+  if (!/^#(\/|$)/.test(ref)) return undefined;
   let found: unknown = root;
   for (const step of ref.slice(1).split("/").slice(1)) {
     const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");

@@ -3,9 +3,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerPlainly, answerRefusal, answerStream, type PlainAnswer } from "./api_answer.ts";
+import { createCache, type InputUsage } from "./api_cache.ts";
 import { eventsOf, messageFrom, messageOf, newId, type Reply, seededRandom, signatureOf } from "./api_reply.ts";
 import type { ReplyBlock, StreamEvent } from "./api_reply.ts";
-import { checkRequest, countTokens, type Headers, type ModelRules } from "./api_rules.ts";
+import { checkRequest, type Headers, type ModelRules, type Refusal } from "./api_rules.ts";
 
 export { reply } from "./api_reply.ts";
 
@@ -14,6 +15,8 @@ export interface ApiRequest {
   headers: Headers;
   // deno-lint-ignore no-explicit-any -- tests look into it freely: `api.requests[1].body.messages[0]`
   body: any;
+  /** What of its prompt came from the cache; undefined when it was refused. */
+  usage?: InputUsage;
 }
 
 interface Timing {
@@ -62,7 +65,7 @@ export interface FakeApi extends AsyncDisposable {
   /** Takes the refusals so far, so that the test may break rules on purpose. */
   expectRefusals(): string[];
   /** Resolves once the condition holds; it is looked at after each request and disconnect. Rejects after 10 s. */
-  until(condition: () => boolean): Promise<void>;
+  until(condition: () => boolean, limitMs?: number): Promise<void>;
 }
 
 /**
@@ -76,57 +79,71 @@ export async function fakeApi(script: readonly Answer[], options: FakeApiOptions
   const requests: ApiRequest[] = [];
   const waiting = new Set<() => void>();
   const sent = new Set<string>();
+  /** Connections that the script cut: not the client's doing. */
+  const cut = new Set<ServerResponse>();
+  const cache = createCache();
   const random = seededRandom(options.seed ?? 1);
   let disconnects = 0;
 
   const changed = () => waiting.forEach((look) => look());
   const isOurs = (block: unknown) => sent.has(nameOf(block)) || isSigned(block);
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let isCut = false;
-    response.on("close", () => {
-      if (response.writableFinished || isCut) return;
-      disconnects++;
-      changed();
-    });
-    const body = await bytesOf(request);
-    response.setHeader("request-id", newId("req"));
+  /** Notes a request, and gives the answer that is its turn, or why it gets none. */
+  function admit(request: IncomingMessage, body: Buffer): { refusal: Refusal } | { seen: ApiRequest; next: Answer } {
     if (request.method !== "POST" || request.url?.split("?")[0] !== "/v1/messages") {
       refusals.push(`${request.method} ${request.url}: Not found`);
-      return answerRefusal(response, { status: 404, type: "not_found_error", message: "Not found" });
+      return { refusal: { status: 404, type: "not_found_error", message: "Not found" } };
     }
     const seen: ApiRequest = { headers: request.headers, body: parsed(body) };
-    const refusal = checkRequest(request.headers, body, { ...options, isOurs });
     requests.push(seen);
-    if (refusal) refusals.push(refusal.message);
-    const next = refusal ? undefined : answers.shift();
-    if (!refusal && !next) refusals.push(`request ${requests.length}: the script has no answer left`);
-    changed();
-    if (refusal) return answerRefusal(response, refusal);
-    if (!next) return answerRefusal(response, { status: 500, type: "api_error", message: refusals.at(-1) ?? "" });
+    const refusal = checkRequest(request.headers, body, { ...options, isOurs });
+    if (refusal) {
+      refusals.push(refusal.message);
+      return { refusal };
+    }
+    seen.usage = cache(seen.body);
+    const next = answers.shift();
+    if (next) return { seen, next };
+    const message = `request ${requests.length}: the script has no answer left`;
+    refusals.push(message);
+    return { refusal: { status: 500, type: "api_error", message } };
+  }
 
-    const told = typeof next === "function" ? await next(seen) : next;
+  async function answer(told: Told, seen: ApiRequest, response: ServerResponse): Promise<void> {
     if (told === "hang" || told === "HANG") return;
-    await sleep(told.delay_ms ?? options.delay_ms ?? 0);
+    await sleep(told.delay_ms ?? options.delay_ms ?? 0, undefined, { ref: false });
     if ("body" in told) return answerPlainly(response, told);
-    const usage = {
-      input_tokens: countTokens(seen.body),
-      output_tokens: countTokens("content" in told ? told.content : []),
-    };
-    const message = "sse" in told ? messageFrom(told.sse) : messageOf(told, seen.body.model, usage);
+    const message = "sse" in told ? messageFrom(told.sse) : messageOf(told, seen.body.model, { ...seen.usage });
     for (const block of message.content) if (needsMemory(block)) sent.add(nameOf(block));
     if (!seen.body.stream) return answerPlainly(response, { body: message });
     const events = "sse" in told ? told.sse : eventsOf(message, random);
     await answerStream(response, events, random, told.delta_delay_ms ?? options.delta_delay_ms);
     if ("then" in told && told.then) return;
     if ("close" in told && told.close) {
-      isCut = true;
+      cut.add(response);
+      // Bun's fetch drops what it has not handed on when the connection is cut: let the client hear the events first.
+      await sleep(50, undefined, { ref: false });
       response.destroy();
     } else response.end();
   }
 
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on("close", () => {
+      if (response.writableFinished || cut.has(response)) return;
+      disconnects++;
+      changed();
+    });
+    const admitted = admit(request, await bytesOf(request));
+    changed();
+    response.setHeader("request-id", newId("req"));
+    if ("refusal" in admitted) return answerRefusal(response, admitted.refusal);
+    const { seen, next } = admitted;
+    await answer(typeof next === "function" ? await next(seen) : next, seen, response);
+  }
+
   const server = createServer((request, response) => {
-    answer(request, response).catch((error) => {
+    serve(request, response).catch((error) => {
+      if (!request.complete) return; // the client went away while it was still asking
       refusals.push(`the fake failed: ${error instanceof Error ? error.stack : error}`);
       response.destroy();
     });
@@ -147,8 +164,8 @@ export async function fakeApi(script: readonly Answer[], options: FakeApiOptions
       refusals.forEach((_, at) => expected.add(at));
       return [...refusals];
     },
-    async until(condition) {
-      const deadline = AbortSignal.timeout(10_000);
+    async until(condition, limitMs = 10_000) {
+      const deadline = AbortSignal.timeout(limitMs);
       while (!condition()) {
         if (deadline.aborted) throw new Error(`the fake API waited for nothing: ${condition}`);
         await new Promise<void>((resolve) => {
