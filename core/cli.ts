@@ -103,10 +103,6 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const { registry } = setup;
   const model = await openModel(options, registry);
   const agent = { ask: model.ask, registry, maxSteps: options.maxSteps, signal: io.signal };
-  if (words.length === 0 && !options.print && process.stdin.isTTY && io.stdout.tty) {
-    const { chat } = await import("./chat.ts");
-    return await chat({ agent, model, setup, ...io });
-  }
   const prompt = await readPrompt(words);
   if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);

@@ -15,7 +15,7 @@ export interface Report {
   problems: string[];
 }
 
-export function makeReport({ root, folders, pluginFolders, catalog }: Setup): Report {
+export function makeReport({ root, folders, pluginFolders, missing, catalog }: Setup): Report {
   return {
     runtime: runtimeName(),
     version: VERSION,
@@ -28,7 +28,10 @@ export function makeReport({ root, folders, pluginFolders, catalog }: Setup): Re
     key_source: findKey()?.variable ?? null,
     folders: { workspace: root, plugins: pluginFolders, config: folders.config ?? null, state: folders.state ?? null },
     plugins: catalog.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
-    problems: catalog.setAside.map(({ file, problem }) => `${file}: ${problem}`),
+    problems: [
+      ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
+      ...catalog.setAside.map(({ file, problem }) => `${file}: ${problem}`),
+    ],
   };
 }
 

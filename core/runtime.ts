@@ -2,15 +2,14 @@
 
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import type { DenoDescriptor } from "./deno_grants.ts";
 import { dirname, join } from "./path.ts";
-
-type Descriptor = { name: "env"; variable: string } | { name: "read"; path: string };
 
 /** The part of Deno that is used here, where it is there. */
 interface DenoLike {
   version: { deno: string };
   build: { standalone: boolean };
-  permissions: { querySync(descriptor: Descriptor): { state: "granted" | "prompt" | "denied" } };
+  permissions: { querySync(descriptor: DenoDescriptor): { state: "granted" | "prompt" | "denied" } };
 }
 
 export const deno: DenoLike | undefined = (globalThis as { Deno?: DenoLike }).Deno;
@@ -46,6 +45,11 @@ export function mayRead(path: string): boolean {
   return isGranted({ name: "read", path });
 }
 
-function isGranted(descriptor: Descriptor): boolean {
-  return !deno || deno.permissions.querySync(descriptor).state === "granted";
+/** What Deno was given, without asking anybody. Without Deno there is nothing to ask for. */
+export function denoState(descriptor: DenoDescriptor): "granted" | "prompt" | "denied" {
+  return deno ? deno.permissions.querySync(descriptor).state : "granted";
+}
+
+function isGranted(descriptor: DenoDescriptor): boolean {
+  return denoState(descriptor) === "granted";
 }

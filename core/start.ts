@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import process from "node:process";
 import type { Ask } from "./agent.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
+import { cutWithDeno, type Missing } from "./deno_grants.ts";
 import { checkBroad, type Folders, foldersOf } from "./folders.ts";
 import { checkBaseUrl } from "./endpoint.ts";
 import { connectInProcess, createHosts, type Hosts } from "./hosts.ts";
@@ -15,11 +16,14 @@ import { placeAt } from "./place.ts";
 import { makePolicy, type Policy } from "./policy.ts";
 import { systemPrompt } from "./prompt.ts";
 import { createRegistry, type Registry } from "./registry.ts";
-import { deno, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
+import { deno, denoState, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 
 export const DEFAULT_MODEL = "claude-sonnet-5-5";
+
+/** The programs that a tool starts without being told to. */
+const SHELLS = ["bash", "sh"];
 
 export interface Setup {
   /** The workspace: absolute and real. */
@@ -28,6 +32,8 @@ export interface Setup {
   /** Where plugins are looked for beside the built-in ones. */
   pluginFolders: string[];
   policy: Policy;
+  /** What tenon's flags give and Deno's do not. */
+  missing: Missing[];
   hosts: Hosts;
   catalog: Catalog;
   registry: Registry;
@@ -40,17 +46,14 @@ export async function setUp(options: Options, canAsk: boolean): Promise<Setup> {
   const broad = checkBroad(root, folders);
   if (broad !== undefined && !options.allowBroadWorkspace) throw usageError(broad);
   const flags = parseFlags(options.permissions);
-  const policy = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, placeAt(root));
-  const pluginFolders = [
-    ownPluginFolder(),
-    join(folders.config, "plugins"),
-    ...options.plugins.map((dir) => resolve(dir)),
-  ]
-    .filter(mayRead);
+  const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, placeAt(root));
+  const { policy, missing } = deno ? cutWithDeno(wanted, denoState, SHELLS) : { policy: wanted, missing: [] };
+  const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
+  const pluginFolders = [ownPluginFolder(), ...own, ...options.plugins.map((dir) => resolve(dir))].filter(mayRead);
   const hosts = createHosts(connectInProcess, new Map());
   const catalog = await openCatalog({ policy, folders: pluginFolders, hosts });
   const registry = createRegistry(chosen(catalog, options.tools));
-  return { root, folders, pluginFolders, policy, hosts, catalog, registry };
+  return { root, folders, pluginFolders, policy, missing, hosts, catalog, registry };
 }
 
 /** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */
