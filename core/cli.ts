@@ -4,6 +4,7 @@ import process from "node:process";
 import type { WriteStream } from "node:tty";
 import { isApiError } from "./api_error.ts";
 import { type Options, parseArgv, type Task } from "./options.ts";
+import { openPremises } from "./premises.ts";
 import { readEnv } from "./runtime.ts";
 import { openScreen, paint, type Screen } from "./screen.ts";
 import { openModel, type Setup, setUp } from "./start.ts";
@@ -56,7 +57,8 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     return EXIT.done;
   }
   const canAsk = process.stdin.isTTY === true && io.stderr.tty;
-  const setup = await setUp(options, canAsk);
+  const premises = await openPremises(options, canAsk);
+  const setup = await setUp(options, premises);
   try {
     if (task.name !== "doctor" && task.name !== "tools") warnOfSetAside(setup, io);
     return await runTask(task, options, setup, io);

@@ -1,7 +1,8 @@
 /** `tenon doctor`: what this program runs on and works with, and what is wrong. */
 
 import { runtimeName } from "./runtime.ts";
-import { findKey, type Setup } from "./start.ts";
+import { findKey } from "./key.ts";
+import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
 
 export interface Report {

@@ -1,6 +1,7 @@
 /** Real places of paths that the user names. */
 
 import { realpathSync } from "node:fs";
+import type { Folders } from "./folders.ts";
 import { basename, dirname, join, resolve } from "./path.ts";
 import type { Place } from "./policy.ts";
 import { mayRead } from "./runtime.ts";
@@ -22,4 +23,10 @@ export function realOf(path: string): string {
     const above = dirname(path);
     return above === path ? path : join(realOf(above), basename(path));
   }
+}
+
+/** The user's folders where they really are: a home that is reached by a link is compared with real workspaces. */
+export function realFolders({ home, config, state }: Folders): Folders {
+  const real = (path: string | undefined) => path === undefined ? undefined : realOf(path);
+  return { home: real(home), config: real(config), state: real(state) };
 }

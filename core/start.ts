@@ -1,80 +1,34 @@
-/** From options to what every command needs: the folder, the policy, the tools, the model. */
+/** From the premises to what a command works with: the tools and the model. */
 
-import { readFile, realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
-import process from "node:process";
+import { readFile } from "node:fs/promises";
 import type { Ask } from "./agent.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
-import { cutWithDeno, type Missing } from "./deno_grants.ts";
-import { checkBroad, type Folders, foldersOf } from "./folders.ts";
 import { checkBaseUrl } from "./endpoint.ts";
 import { connectInProcess, createHosts, type Hosts } from "./hosts.ts";
+import { findKey } from "./key.ts";
 import type { Options } from "./options.ts";
-import { join, resolve } from "./path.ts";
-import { parseFlags } from "./permission_flags.ts";
-import { placeAt } from "./place.ts";
-import { makePolicy, type Policy } from "./policy.ts";
+import type { Premises } from "./premises.ts";
 import { systemPrompt } from "./prompt.ts";
 import { createRegistry, type Registry } from "./registry.ts";
-import { deno, denoState, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
+import { mayRead, readEnv } from "./runtime.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 
 export const DEFAULT_MODEL = "claude-sonnet-5-5";
 
-/** The programs that a tool starts without being told to. */
-const SHELLS = ["bash", "sh"];
-
-export interface Setup {
-  /** The workspace: absolute and real. */
-  root: string;
-  folders: Folders;
-  /** Where plugins are looked for beside the built-in ones. */
-  pluginFolders: string[];
-  policy: Policy;
-  /** What tenon's flags give and Deno's do not. */
-  missing: Missing[];
+export interface Setup extends Premises {
   hosts: Hosts;
   catalog: Catalog;
   registry: Registry;
 }
 
-/** Throws a usage error when there is no folder to work in, or a flag makes no sense. */
-export async function setUp(options: Options, canAsk: boolean): Promise<Setup> {
-  const root = await openRoot(options.workspace);
-  const folders = foldersOf({ env: readEnv, platform: process.platform, home: homeFolder() });
-  const broad = checkBroad(root, folders);
-  if (broad !== undefined && !options.allowBroadWorkspace) throw usageError(broad);
-  const flags = parseFlags(options.permissions);
-  const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, placeAt(root));
-  const { policy, missing } = deno ? cutWithDeno(wanted, denoState, SHELLS) : { policy: wanted, missing: [] };
-  const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
-  const pluginFolders = [ownPluginFolder(), ...own, ...options.plugins.map((dir) => resolve(dir))].filter(mayRead);
+/** Loads the plugins. Throws a usage error when `--tools` names one that is not there. */
+export async function setUp(options: Options, premises: Premises): Promise<Setup> {
+  const { policy, pluginFolders } = premises;
   const hosts = createHosts(connectInProcess, new Map());
   const catalog = await openCatalog({ policy, folders: pluginFolders, hosts });
   const registry = createRegistry(chosen(catalog, options.tools));
-  return { root, folders, pluginFolders, policy, missing, hosts, catalog, registry };
-}
-
-/** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */
-async function openRoot(name: string): Promise<string> {
-  const shown = oneLine(name);
-  if (!mayRead(name)) {
-    throw usageError(`Cannot work in "${shown}": Deno may not read it. Start with deno run --allow-read="${shown}"`);
-  }
-  const kind = await stat(name).catch(() => undefined);
-  if (!kind) throw usageError(`Cannot work in "${shown}": no such folder`);
-  if (!kind.isDirectory()) throw usageError(`Cannot work in "${shown}": it is not a folder`);
-  const real = await realpath(name);
-  if (mayRead(real)) return real;
-  throw usageError(
-    `Cannot work in "${shown}": it leads to ${real}, which Deno may not read. Start with --allow-read="${real}"`,
-  );
-}
-
-function homeFolder(): string {
-  const home = readEnv(process.platform === "win32" ? "USERPROFILE" : "HOME");
-  return home ?? (deno ? "" : homedir());
+  return { ...premises, hosts, catalog, registry };
 }
 
 function chosen({ tools }: Catalog, names: readonly string[] | undefined): Catalog["tools"] {
@@ -83,20 +37,6 @@ function chosen({ tools }: Catalog, names: readonly string[] | undefined): Catal
   if (unknown === undefined) return tools.filter((tool) => names.includes(tool.definition.name));
   const known = tools.map((tool) => tool.definition.name).sort().join(", ");
   throw usageError(`No tool is named "${oneLine(unknown, 80)}". Use --tools with some of: ${known}`);
-}
-
-export interface KeySource {
-  credential: { apiKey: string } | { authToken: string };
-  /** The variable that it comes from. */
-  variable: string;
-}
-
-/** From the environment only, never from a file of the workspace. */
-export function findKey(): KeySource | undefined {
-  const apiKey = readEnv("ANTHROPIC_API_KEY");
-  if (apiKey !== undefined) return { credential: { apiKey }, variable: "ANTHROPIC_API_KEY" };
-  const authToken = readEnv("ANTHROPIC_AUTH_TOKEN");
-  return authToken === undefined ? undefined : { credential: { authToken }, variable: "ANTHROPIC_AUTH_TOKEN" };
 }
 
 export interface OpenModel {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { placeAt } from "../core/place.ts";
+import { placeAt, realFolders } from "../core/place.ts";
 
 let top = "";
 beforeAll(async () => {
@@ -30,4 +30,13 @@ test.each(places)("placeAt takes %j to the real %j", (path, real) => {
 
 test("placeAt takes an absolute path to its real place", () => {
   expect(placeAt(join(top, "ws")).resolve(join(top, "ws/link/x"))).toBe(join(top, "out/x"));
+});
+
+test("realFolders follows a home that is a link, also to folders that are not there yet", () => {
+  const home = join(top, "ws/link");
+  expect(realFolders({ home, config: join(home, ".config/tenon"), state: undefined })).toEqual({
+    home: join(top, "out"),
+    config: join(top, "out/.config/tenon"),
+    state: undefined,
+  });
 });

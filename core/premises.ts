@@ -1,0 +1,68 @@
+/** From options to what the fence is made from: the folder, the policy, the places. Runs no tool and loads no plugin. */
+
+import { realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import process from "node:process";
+import { bakedFlags } from "./baked.ts";
+import { narrow } from "./ceiling.ts";
+import { cutWithDeno, type Missing } from "./deno_grants.ts";
+import { checkBroad, type Folders, foldersOf } from "./folders.ts";
+import type { Options } from "./options.ts";
+import { join, resolve } from "./path.ts";
+import { parseFlags } from "./permission_flags.ts";
+import { placeAt, realFolders, realOf } from "./place.ts";
+import { makePolicy, type Policy } from "./policy.ts";
+import { deno, denoState, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
+import { oneLine } from "./text.ts";
+import { usageError } from "./usage_error.ts";
+
+/** The programs that a tool starts without being told to. */
+const SHELLS = ["bash", "sh"];
+
+export interface Premises {
+  /** The workspace: absolute and real. */
+  root: string;
+  folders: Folders;
+  /** Where plugins are looked for beside the built-in ones: absolute and real. */
+  pluginFolders: string[];
+  policy: Policy;
+  /** What tenon's flags give and Deno's do not. */
+  missing: Missing[];
+}
+
+/** Throws a usage error when there is no folder to work in, or a flag makes no sense. */
+export async function openPremises(options: Options, canAsk: boolean): Promise<Premises> {
+  const root = await openRoot(options.workspace);
+  const folders = realFolders(foldersOf({ env: readEnv, platform: process.platform, home: homeFolder() }));
+  const broad = checkBroad(root, folders);
+  if (broad !== undefined && !options.allowBroadWorkspace) throw usageError(broad);
+  const place = placeAt(root);
+  const flags = narrow(bakedFlags(), parseFlags(options.permissions), place);
+  const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
+  const { policy, missing } = deno ? cutWithDeno(wanted, denoState, SHELLS) : { policy: wanted, missing: [] };
+  const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
+  const named = options.plugins.map((folder) => resolve(folder));
+  const pluginFolders = [ownPluginFolder(), ...own, ...named].filter(mayRead).map(realOf);
+  return { root, folders, pluginFolders, policy, missing };
+}
+
+/** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */
+async function openRoot(name: string): Promise<string> {
+  const shown = oneLine(name);
+  if (!mayRead(name)) {
+    throw usageError(`Cannot work in "${shown}": Deno may not read it. Start with deno run --allow-read="${shown}"`);
+  }
+  const kind = await stat(name).catch(() => undefined);
+  if (!kind) throw usageError(`Cannot work in "${shown}": no such folder`);
+  if (!kind.isDirectory()) throw usageError(`Cannot work in "${shown}": it is not a folder`);
+  const real = await realpath(name);
+  if (mayRead(real)) return real;
+  throw usageError(
+    `Cannot work in "${shown}": it leads to ${real}, which Deno may not read. Start with --allow-read="${real}"`,
+  );
+}
+
+function homeFolder(): string {
+  const home = readEnv(process.platform === "win32" ? "USERPROFILE" : "HOME");
+  return home ?? (deno ? "" : homedir());
+}
