@@ -1,0 +1,70 @@
+/** Puts this process behind the kernel's fence, whichever the platform has. */
+
+import { denyLinuxExec, enterLinuxFence, hardenLinuxCore, probeLinuxFence } from "./fence_linux.ts";
+import { enterMacFence, macSystemRules, probeMacFence } from "./fence_macos.ts";
+import type { FenceRules, FenceStatus, SystemRules } from "./fence_rules.ts";
+import { openUnderDeno, openWithGuardOnly } from "./not_covered.ts";
+import { linuxSystemRules } from "./system_rules.ts";
+
+export type { FenceRules, FenceStatus, SystemRules } from "./fence_rules.ts";
+
+/** What holds the tools of this process, without changing anything. Never throws: where nothing holds, it says `guard` and why. */
+export async function probeFence(): Promise<FenceStatus> {
+  if (process.versions.bun === undefined) {
+    return { level: "runtime", landlock_abi: 0, seccomp: false, not_covered: openUnderDeno() };
+  }
+  if (process.platform === "linux") return await probeLinuxFence();
+  if (process.platform === "darwin") return probeMacFence();
+  return {
+    level: "guard",
+    landlock_abi: 0,
+    seccomp: false,
+    not_covered: openWithGuardOnly(`tenon has none for ${process.platform}`),
+  };
+}
+
+/**
+ * Restricts this process, then becomes `argv[0]` (an absolute path, as `ownCommand` gives it) with exactly this environment;
+ * never returns. Only handles 0, 1 and 2 come along, so talk over stdin and stdout. On Linux it may be called again
+ * behind the fence: a layer can only narrow, so the outer rules have to hold all that an inner one grants. On macOS one process can be
+ * fenced only once (Seatbelt does not nest), so there only hosts are.
+ *
+ * Throws with a plain reason when a step is refused. The process is then half restricted: say why, and exit.
+ */
+export async function enterFence(rules: FenceRules, argv: string[], env: Record<string, string>): Promise<never> {
+  if (!argv[0]?.startsWith("/")) throw new Error("the fence starts programs by their absolute path only");
+  if (process.platform === "linux") return await enterLinuxFence(rules, argv, env);
+  if (process.platform === "darwin") return enterMacFence(rules, argv, env);
+  throw new Error(`tenon has no kernel fence for ${process.platform}`);
+}
+
+/** What of the system every fenced process needs, as far as it exists on this machine. */
+export function systemRules(): SystemRules {
+  return process.platform === "darwin" ? macSystemRules() : linuxSystemRules();
+}
+
+/**
+ * The command that starts this program again with other arguments: the executable itself, or from source the runtime with the
+ * flags it has now, and the program's file. What it needs to read is the folder of that file too: Bun lists it.
+ */
+export function ownCommand(args: string[]): string[] {
+  const [, main = ""] = process.argv;
+  const compiled = main.startsWith("/$bunfs/");
+  return [process.execPath, ...(compiled ? [] : [...process.execArgv, main]), ...args];
+}
+
+/**
+ * Ends the right to start programs, for every thread and for good: a host without `run` calls it as its first act behind the
+ * fence. Nothing to do on macOS, where the profile refuses it from the start. Throws when the kernel refuses.
+ */
+export async function denyExec(): Promise<void> {
+  if (process.platform === "linux") await denyLinuxExec();
+}
+
+/**
+ * Closes the memory and the environment of this process to other processes of the same user. Core calls it after `enterFence`, since
+ * execve takes it back. Nothing to do on macOS.
+ */
+export async function hardenCore(): Promise<void> {
+  if (process.platform === "linux") await hardenLinuxCore();
+}

@@ -1,0 +1,38 @@
+/** What each level of the fence leaves open, a line each, in words for the user. */
+
+/** Landlock and seccomp; newer kernels hold more. */
+export function openOnLinux(abi: number): string[] {
+  return [
+    "files outside: whether they exist, and their times, modes, owners and attributes, which can also be changed where you may",
+    "folders outside: the names of files that change in them can be watched",
+    "other processes: their names and command lines can be read",
+    "hard links in the workspace to files outside: they are files of the workspace",
+    ...(abi < 6 ? [`other processes of yours: signals reach them (Landlock ABI ${abi}; held from ABI 6 on)`] : []),
+  ];
+}
+
+/** Seatbelt. */
+export function openOnMac(): string[] {
+  return [
+    "this profile has not yet been run on a Mac by its authors",
+    "tenon's own process: only those of its tools are behind the fence, since Seatbelt does not nest",
+    "files outside: whether they exist, and their times, modes and owners",
+    "hard links in the workspace to files outside: they are files of the workspace",
+  ];
+}
+
+/** Deno's permissions. */
+export function openUnderDeno(): string[] {
+  return [
+    "links in the workspace that lead outside: Deno follows them, and only tenon's own check of paths stops it",
+    "programs that a tool starts: they reach every file and host that you reach",
+  ];
+}
+
+/** No layer below tenon's own check, and why. */
+export function openWithGuardOnly(reason: string): string[] {
+  return [
+    `no fence by the kernel: ${reason}`,
+    "only the paths that tools open through tenon are checked: plugins and commands reach every file and host that you reach",
+  ];
+}
