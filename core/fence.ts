@@ -1,11 +1,13 @@
 /** Puts this process behind the kernel's fence, whichever the platform has. */
 
-import { denyLinuxExec, enterLinuxFence, hardenLinuxCore, probeLinuxFence } from "./fence_linux.ts";
+import process from "node:process";
+import { denyLinuxExec, enterLinuxFence, hardenLinuxCore, limitLinuxMemory, probeLinuxFence } from "./fence_linux.ts";
 import { enterMacFence, macSystemRules, probeMacFence } from "./fence_macos.ts";
 import type { FenceRules, FenceStatus, SystemRules } from "./fence_rules.ts";
 import { openUnderDeno, openWithGuardOnly } from "./not_covered.ts";
 import { linuxSystemRules } from "./system_rules.ts";
 
+export { type FenceCheck, selfTest } from "./fence_check.ts";
 export type { FenceRules, FenceStatus, SystemRules } from "./fence_rules.ts";
 
 /** What holds the tools of this process, without changing anything. Never throws: where nothing holds, it says `guard` and why. */
@@ -67,4 +69,14 @@ export async function denyExec(): Promise<void> {
  */
 export async function hardenCore(): Promise<void> {
   if (process.platform === "linux") await hardenLinuxCore();
+}
+
+/**
+ * Lets this process take so much memory for data more than it has now, and each process that it starts as much in all; beyond it the
+ * runtime throws "Out of memory" or ends. Called behind the fence, not before: Bun reserves 6 GB at its start,
+ * and with a limit below that (RLIMIT_DATA counts what is reserved) it runs without its compiler, or not at all. About
+ * 1 GB of what is reserved can be used before the limit counts. Nothing on macOS, which does not hold such limits.
+ */
+export async function limitMemory(bytes: number): Promise<void> {
+  if (process.platform === "linux") await limitLinuxMemory(bytes);
 }

@@ -1,5 +1,6 @@
 /** The kernel's fence on Linux: restrict the calling thread, then become the same program again with execve. */
 
+import { readFileSync } from "node:fs";
 import { dropCapabilities } from "./capabilities.ts";
 import type { FenceRules, FenceStatus } from "./fence_rules.ts";
 import { demand, type Kernel, openKernel } from "./kernel.ts";
@@ -29,9 +30,8 @@ export async function enterLinuxFence(rules: FenceRules, argv: string[], env: Re
 
   // 1. No handle that was opened outside comes along: Landlock checks when a file is opened, not when it is used.
   demand(kernel.call("close_range", 3, LAST_HANDLE, CLOSE_RANGE_CLOEXEC), "close_range");
-  // 2. A crash leaves no image of the memory; data has its limit. getrlimit(2).
+  // 2. A crash leaves no image of the memory. getrlimit(2).
   lowerLimit(kernel, RLIMIT_CORE, 0);
-  if (rules.memoryBytes !== undefined) lowerLimit(kernel, RLIMIT_DATA, rules.memoryBytes);
   // 3. Set-uid programs give nothing any more, which both of the next steps ask for. no_new_privs.rst.
   demand(kernel.call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs");
   // 4. Root without its powers.
@@ -69,6 +69,14 @@ export async function denyLinuxExec(): Promise<void> {
 export async function hardenLinuxCore(): Promise<void> {
   const kernel = await openKernel();
   demand(kernel.call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0), "PR_SET_DUMPABLE");
+}
+
+/** Lets the memory for data grow by so many bytes from now on, here and in what this process starts. getrlimit(2). */
+export async function limitLinuxMemory(bytes: number): Promise<void> {
+  const kernel = await openKernel();
+  const [, reserved] = /^VmData:\s*(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+  if (reserved === undefined) throw new Error("the kernel does not tell how much memory this process has");
+  lowerLimit(kernel, RLIMIT_DATA, Number(reserved) * 1024 + bytes);
 }
 
 function usableAbi(kernel: Kernel, maxAbi = Infinity): number {

@@ -1,5 +1,6 @@
 /** The kernel's fence on macOS: a Seatbelt profile as text, and the start of a program behind it. Not yet run on a Mac. */
 
+import process from "node:process";
 import { existsSync } from "node:fs";
 import type { FenceRules, FenceStatus, SystemRules } from "./fence_rules.ts";
 import { openOnMac, openWithGuardOnly } from "./not_covered.ts";

@@ -20,8 +20,6 @@ export interface FenceRules {
    * `false` it calls `denyExec` as its first act; macOS refuses it from outside.
    */
   exec: boolean;
-  /** Memory for data in bytes (RLIMIT_DATA), for this process and for each one that it starts. */
-  memoryBytes?: number;
   /** Use no later Landlock ABI than this one: shows what the fence holds on an older kernel. */
   maxAbi?: number;
 }

@@ -1,5 +1,6 @@
 /** The one door to raw system calls under Bun on Linux: libc's `syscall`, through `bun:ffi`. */
 
+import process from "node:process";
 import { type Arch, isKnownArch, type Syscall, syscallNumber } from "./syscalls.ts";
 
 /** What a system call takes: numbers as they are, bytes by their address (kept alive by the caller), `null` as 0. */

@@ -107,6 +107,9 @@ const NUMBERS = {
 /** A system call by its name in the manual. */
 export type Syscall = keyof typeof NUMBERS;
 
+/** Every system call that the fence has a number for. */
+export const SYSCALLS = Object.keys(NUMBERS) as Syscall[];
+
 /** Its number on that processor. */
 export function syscallNumber(name: Syscall, arch: Arch): number {
   return NUMBERS[name][arch === "x64" ? 0 : 1];

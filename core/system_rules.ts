@@ -1,7 +1,6 @@
 /** Which paths of the system a fenced process on Linux may read, start programs from, or use as devices. */
 
 import { lstatSync, realpathSync } from "node:fs";
-import { dirname } from "node:path";
 import type { SystemRules } from "./fence_rules.ts";
 
 const PROGRAMS = ["/usr", "/lib", "/lib64", "/bin", "/sbin", "/opt", "/nix/store", "/snap"];
@@ -61,7 +60,8 @@ function exists(path: string): boolean {
 /** Where /etc/resolv.conf leads to: the file there is replaced when the network changes, so a rule on the file would be lost. */
 function resolverFolder(): string[] {
   try {
-    const folder = dirname(realpathSync("/etc/resolv.conf"));
+    const file = realpathSync("/etc/resolv.conf");
+    const folder = file.slice(0, file.lastIndexOf("/"));
     return folder === "/etc" ? [] : [folder];
   } catch {
     return [];
