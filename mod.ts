@@ -17,7 +17,15 @@ export type {
 } from "./core/tool.ts";
 
 if (import.meta.main) {
-  const { main } = await import("./core/cli.ts");
-  const { default: process } = await import("node:process");
-  await main(process.argv.slice(2));
+  const { readEnv } = await import("./core/runtime.ts");
+  const { ROLE } = await import("./core/role.ts");
+  const role = readEnv(ROLE);
+  if (role && role !== "core") {
+    const { runHost } = await import("./core/host_main.ts");
+    await runHost(role);
+  } else {
+    const { default: process } = await import("node:process");
+    const { main } = await import("./core/cli.ts");
+    await main(process.argv.slice(2));
+  }
 }

@@ -32,7 +32,8 @@ export async function openCatalog({ policy, folders, hosts }: CatalogOptions): P
     const offered = loaded.filter((tool) => isOffered(policy, tool.permissions));
     const [first] = offered;
     if (!first) return;
-    const host = hosts.open({ plugins, grant: grantFor(policy, first.permissions) }, offered);
+    const needs = first.permissions;
+    const host = hosts.open({ plugins, needs, grant: grantFor(policy, needs) }, offered);
     for (const { definition, permissions } of offered) {
       tools.push({ definition, permissions, source, host: withPolicy(host, policy, permissions) });
     }

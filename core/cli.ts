@@ -4,7 +4,8 @@ import process from "node:process";
 import type { WriteStream } from "node:tty";
 import { isApiError } from "./api_error.ts";
 import { type Options, parseArgv, type Task } from "./options.ts";
-import { openPremises } from "./premises.ts";
+import type { FenceStatus } from "./fence_rules.ts";
+import { openPremises, type Premises } from "./premises.ts";
 import { readEnv } from "./runtime.ts";
 import { openScreen, paint, type Screen } from "./screen.ts";
 import { openModel, type Setup, setUp } from "./start.ts";
@@ -58,13 +59,38 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   }
   const canAsk = process.stdin.isTTY === true && io.stderr.tty;
   const premises = await openPremises(options, canAsk);
-  const setup = await setUp(options, premises);
+  const fence = await raiseFence(options, premises, io);
+  const setup = await setUp(options, premises, fence);
   try {
     if (task.name !== "doctor" && task.name !== "tools") warnOfSetAside(setup, io);
     return await runTask(task, options, setup, io);
   } finally {
     setup.hosts.close();
   }
+}
+
+/** Goes behind the fence, and says where there is none. Never goes on with less than was asked for. */
+async function raiseFence(options: Options, premises: Premises, { stderr }: Io): Promise<FenceStatus> {
+  const { openWithGuardOnly } = await import("./not_covered.ts");
+  const { probeFence } = await import("./fence.ts");
+  if (options.sandbox === "off") {
+    stderr.write(
+      `${paint(stderr, "red", "--sandbox=off: no fence; only the paths that tools open through tenon are checked")}\n`,
+    );
+    return { level: "guard", landlock_abi: 0, seccomp: false, not_covered: openWithGuardOnly("--sandbox=off") };
+  }
+  const fence = await probeFence();
+  if (fence.level === "guard" && options.sandbox === "require") {
+    throw usageError(`--sandbox=require: ${fence.not_covered[0] ?? "there is no fence here"}`);
+  }
+  if (fence.level !== "kernel") return fence;
+  const { takePlace } = await import("./connect.ts");
+  try {
+    await takePlace(premises, options.systemFile === undefined ? [] : [options.systemFile]);
+  } catch (error) {
+    throw usageError(`The fence does not hold: ${error instanceof Error ? error.message : error}. Nothing was started`);
+  }
+  return fence;
 }
 
 async function runTask(task: Exclude<Task, { name: "show" }>, options: Options, setup: Setup, io: Io): Promise<number> {
@@ -108,7 +134,14 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const prompt = await readPrompt(words);
   if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);
-  return await printTurn({ agent, prompt, format: options.outputFormat, model: model.name, fence: "guard", ...io });
+  return await printTurn({
+    agent,
+    prompt,
+    format: options.outputFormat,
+    model: model.name,
+    fence: setup.fence.level,
+    ...io,
+  });
 }
 
 function warnOfSetAside({ catalog }: Setup, { stderr }: Io): void {

@@ -1,6 +1,7 @@
 /** `tenon doctor`: what this program runs on and works with, and what is wrong. */
 
 import { runtimeName } from "./runtime.ts";
+import type { FenceStatus } from "./fence_rules.ts";
 import { findKey } from "./key.ts";
 import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
@@ -8,7 +9,7 @@ import { VERSION } from "./options.ts";
 export interface Report {
   runtime: string;
   version: string;
-  fence: { level: string; landlock_abi: number | null; seccomp: boolean; not_covered: string[] };
+  fence: FenceStatus;
   /** The variable that the key comes from; `null` without one. */
   key_source: string | null;
   folders: { workspace: string; plugins: string[]; config: string | null; state: string | null };
@@ -16,16 +17,11 @@ export interface Report {
   problems: string[];
 }
 
-export function makeReport({ root, folders, pluginFolders, missing, catalog }: Setup): Report {
+export function makeReport({ root, folders, pluginFolders, missing, catalog, fence }: Setup): Report {
   return {
     runtime: runtimeName(),
     version: VERSION,
-    fence: {
-      level: "guard",
-      landlock_abi: null,
-      seccomp: false,
-      not_covered: ["tools run in the program's own process"],
-    },
+    fence,
     key_source: findKey()?.variable ?? null,
     folders: { workspace: root, plugins: pluginFolders, config: folders.config ?? null, state: folders.state ?? null },
     plugins: catalog.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
@@ -41,7 +37,7 @@ export function reportLines(report: Report): string[] {
   const { fence, folders } = report;
   return [
     `tenon      ${report.version} on ${report.runtime}`,
-    `fence      ${fence.level}`,
+    `fence      ${fence.level}${fence.landlock_abi > 0 ? ` (Landlock ABI ${fence.landlock_abi}, seccomp)` : ""}`,
     ...fence.not_covered.map((line) => `           not covered: ${line}`),
     `key        ${report.key_source ?? "none: set ANTHROPIC_API_KEY (the offline demo model stands in)"}`,
     `workspace  ${folders.workspace}`,

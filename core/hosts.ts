@@ -2,10 +2,9 @@
 
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
-import { serveHost } from "./host.ts";
 import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
 import type { CallOptions, Host, Outcome } from "./registry.ts";
-import type { SeenFile } from "./tool.ts";
+import type { Permissions, SeenFile } from "./tool.ts";
 
 /** A running host. `closed` settles, with the reason in words, when it is gone; `kill` makes that happen at once. */
 export interface Connection extends Channel {
@@ -13,14 +12,19 @@ export interface Connection extends Channel {
   kill(): void;
 }
 
-/** How hosts are made on this runtime. */
-export type Connect = () => Connection;
+/** What a host is for, and what its tools need. */
+export interface HostOrder extends Omit<HostStart, "type"> {
+  needs: Permissions;
+}
+
+/** How hosts are made on this runtime: a process, a worker, or (in tests) in here. */
+export type Connect = (order: HostOrder) => Connection;
 
 export interface Hosts {
   /** Loads plugins in a host of their own and ends it. Rejects with the reason in words. */
   load(plugins: HostStart["plugins"]): Promise<Loaded[]>;
   /** A host that starts at its first call. Calls of `tools` go to it; `timeouts` in milliseconds by tool. */
-  open(start: Omit<HostStart, "type">, tools: readonly Loaded[]): Host;
+  open(order: HostOrder, tools: readonly Loaded[]): Host;
   /** Ends every host. */
   close(): void;
 }
@@ -31,8 +35,8 @@ const GRACE_MS = 500;
 export function createHosts(connect: Connect, seen: Map<string, SeenFile>): Hosts {
   const live = new Set<Session>();
 
-  function start(order: Omit<HostStart, "type">): Session {
-    const session = openSession(connect(), { type: "start", ...order });
+  function start({ needs, ...order }: HostOrder): Session {
+    const session = openSession(connect({ needs, ...order }), { type: "start", ...order });
     live.add(session);
     void session.gone.then(() => live.delete(session));
     return session;
@@ -40,7 +44,7 @@ export function createHosts(connect: Connect, seen: Map<string, SeenFile>): Host
 
   return {
     async load(plugins) {
-      const session = start({ plugins });
+      const session = start({ plugins, needs: {} });
       try {
         return await session.ready;
       } finally {
@@ -146,29 +150,4 @@ function openSession(connection: Connection, start: HostStart): Session {
 
 function failed(tool: string, reason: string): Outcome {
   return { content: `Cannot run ${tool}: ${reason}`, is_error: true };
-}
-
-/** A host in this very process. It holds nothing back: for unit tests only. */
-export function connectInProcess(): Connection {
-  const closed = Promise.withResolvers<string>();
-  let toHost: (message: unknown) => void = () => {};
-  let toCore: (message: unknown) => void = () => {};
-  let dead = false;
-  const pass = (message: unknown, receiver: () => (message: unknown) => void) => {
-    const copy = structuredClone(message);
-    queueMicrotask(() => dead || receiver()(copy));
-  };
-  serveHost({
-    send: (message) => pass(message, () => toCore),
-    receive: (handle) => toHost = handle,
-  });
-  return {
-    send: (message) => pass(message, () => toHost),
-    receive: (handle) => toCore = handle,
-    closed: closed.promise,
-    kill() {
-      dead = true;
-      closed.resolve("its host was ended");
-    },
-  };
 }

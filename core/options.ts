@@ -15,6 +15,9 @@ export type Task =
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
+/** `auto`: the best fence there is; `require`: none is an error; `off`: none is wanted. */
+export type Sandbox = "auto" | "require" | "off";
+
 export interface Options {
   print: boolean;
   model: string | undefined;
@@ -30,6 +33,7 @@ export interface Options {
   plugins: string[];
   outputFormat: OutputFormat;
   allowBroadWorkspace: boolean;
+  sandbox: Sandbox;
   permissions: RawFlags;
 }
 
@@ -86,6 +90,7 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("-C, --workspace <dir>", "the folder to work in", ".")
     .option("--plugins <dir>", "a further folder of plugins; may be given more than once", collect, [])
     .option("--output-format <format>", "text, json (one object) or stream-json (one per line)", format, "text")
+    .option("--sandbox <mode>", "auto, require (no start without a fence) or off", sandbox, "auto")
     .option("--allow-broad-workspace", "work in / or in the home folder all the same", false);
   for (const { name, value, help } of PERMISSION_FLAGS) {
     if (value === undefined) program.option(`--${name}`, help);
@@ -124,6 +129,7 @@ function readOptions(raw: ReturnType<ReturnType<typeof buildProgram>["opts"]>): 
     workspace: raw.workspace,
     plugins: raw.plugins,
     outputFormat: raw.outputFormat,
+    sandbox: raw.sandbox,
     allowBroadWorkspace: raw.allowBroadWorkspace,
     permissions: raw as RawFlags,
   };
@@ -137,6 +143,11 @@ function count(text: string): number {
 function format(text: string): OutputFormat {
   if (text === "text" || text === "json" || text === "stream-json") return text;
   throw new InvalidArgumentError("It needs text, json or stream-json");
+}
+
+function sandbox(text: string): Sandbox {
+  if (text === "auto" || text === "require" || text === "off") return text;
+  throw new InvalidArgumentError("It needs auto, require or off");
 }
 
 function collect(value: string, previous: string[] | undefined): string[] {

@@ -4,7 +4,9 @@ import { readFile } from "node:fs/promises";
 import type { Ask } from "./agent.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
 import { checkBaseUrl } from "./endpoint.ts";
-import { connectInProcess, createHosts, type Hosts } from "./hosts.ts";
+import { connectFor } from "./connect.ts";
+import type { FenceStatus } from "./fence_rules.ts";
+import { createHosts, type Hosts } from "./hosts.ts";
 import { findKey } from "./key.ts";
 import type { Options } from "./options.ts";
 import type { Premises } from "./premises.ts";
@@ -17,18 +19,19 @@ import { usageError } from "./usage_error.ts";
 export const DEFAULT_MODEL = "claude-sonnet-5-5";
 
 export interface Setup extends Premises {
+  fence: FenceStatus;
   hosts: Hosts;
   catalog: Catalog;
   registry: Registry;
 }
 
 /** Loads the plugins. Throws a usage error when `--tools` names one that is not there. */
-export async function setUp(options: Options, premises: Premises): Promise<Setup> {
+export async function setUp(options: Options, premises: Premises, fence: FenceStatus): Promise<Setup> {
   const { policy, pluginFolders } = premises;
-  const hosts = createHosts(connectInProcess, new Map());
+  const hosts = createHosts(connectFor(premises, fence), new Map());
   const catalog = await openCatalog({ policy, folders: pluginFolders, hosts });
   const registry = createRegistry(chosen(catalog, options.tools));
-  return { ...premises, hosts, catalog, registry };
+  return { ...premises, fence, hosts, catalog, registry };
 }
 
 function chosen({ tools }: Catalog, names: readonly string[] | undefined): Catalog["tools"] {

@@ -12,6 +12,7 @@ const NUMBERS = {
   capget: [125, 90],
   capset: [126, 91],
   close_range: [436, 436],
+  dup3: [292, 24],
   execve: [59, 221],
   execveat: [322, 281],
   landlock_add_rule: [445, 445],

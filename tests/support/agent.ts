@@ -3,12 +3,13 @@
 import { join } from "node:path";
 import { type Agent, type Event, runTurn } from "../../core/agent.ts";
 import { appendText } from "../../core/history.ts";
-import { connectInProcess, createHosts } from "../../core/hosts.ts";
+import { createHosts } from "../../core/hosts.ts";
 import type { Message } from "../../core/message.ts";
 import { apiModel, MODEL_LIMITS } from "../../core/model.ts";
 import { createRegistry, type Registry } from "../../core/registry.ts";
 import type { ModelLimits } from "../../core/retry.ts";
 import type { FakeApi } from "./fake_api.ts";
+import { connectInProcess } from "./host_in_process.ts";
 
 const FOLDER = join(import.meta.dir, "..", "fixtures", "tools");
 
@@ -22,7 +23,12 @@ export async function fixtureRegistry(...names: string[]): Promise<Registry> {
     const [tool] = loaded;
     if (!tool) throw new Error(`${name} did not load`);
     const { definition, permissions } = tool;
-    return { definition, permissions, source: plugins.file, host: hosts.open({ plugins, grant }, loaded) };
+    return {
+      definition,
+      permissions,
+      source: plugins.file,
+      host: hosts.open({ plugins, grant, needs: permissions }, loaded),
+    };
   }));
   return createRegistry(tools);
 }

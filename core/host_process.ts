@@ -1,0 +1,91 @@
+/** A host as a child process of the same program: how core starts it, hears it and ends it. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
+import { ownCommand } from "./fence.ts";
+import type { Connection } from "./hosts.ts";
+import { MESSAGE_LIMIT } from "./protocol.ts";
+import { ROLE } from "./role.ts";
+import { tailOf } from "./text.ts";
+import type { HostSetup } from "./host_main.ts";
+
+/** How much of what a host printed is kept for the reason of its end. */
+const TAIL = 4000;
+
+/** Starts the process. `env` is its whole environment. It has its own session, so that it can be ended with all it started. */
+export function connectProcess(setup: HostSetup, env: { [name: string]: string }): Connection {
+  const [program = process.execPath, ...args] = ownCommand([]);
+  const child = spawn(program, args, {
+    cwd: "/",
+    env: { ...env, [ROLE]: `host ${JSON.stringify(setup)}` },
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: true,
+  });
+  const closed = Promise.withResolvers<string>();
+  let receive: (message: unknown) => void = () => {};
+  let printed = "";
+  let ended: string | undefined;
+
+  function kill(): void {
+    endGroup(child);
+  }
+
+  readLines(child, (line) => {
+    try {
+      receive(JSON.parse(line));
+    } catch {
+      // A host that talks nonsense is only talking to itself.
+    }
+  }, () => {
+    ended = `its answer was over ${MESSAGE_LIMIT / 1_000_000} MB`;
+    kill();
+  });
+  child.stderr?.on("data", (chunk: Uint8Array) => printed = tailOf(printed + new TextDecoder().decode(chunk), TAIL));
+  child.stdin?.on("error", () => {}); // it is gone; `close` tells
+  child.on("error", () => closed.resolve("its process could not be started"));
+  child.on("close", (code, signal) => {
+    endGroup(child); // what it started and left behind
+    closed.resolve(ended ?? wordsForEnd(code, signal, printed));
+  });
+  return {
+    send: (message) => child.stdin?.write(`${JSON.stringify(message)}\n`),
+    receive: (handle) => receive = handle,
+    closed: closed.promise,
+    kill,
+  };
+}
+
+/** The host leads a group of its own; whoever made another session is ended by the fence's own means (see `bash`). */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody is left.
+  }
+}
+
+function readLines(child: ChildProcess, take: (line: string) => void, tooLong: () => void): void {
+  const decoder = new TextDecoder();
+  let parts: string[] = [];
+  let length = 0;
+  child.stdout?.on("data", (chunk: Uint8Array) => {
+    const lines = decoder.decode(chunk, { stream: true }).split("\n");
+    for (const [index, piece] of lines.entries()) {
+      parts.push(piece);
+      length += piece.length;
+      if (length > MESSAGE_LIMIT) return tooLong();
+      if (index === lines.length - 1) break;
+      take(parts.join(""));
+      parts = [];
+      length = 0;
+    }
+  });
+}
+
+function wordsForEnd(code: number | null, signal: string | null, printed: string): string {
+  if (/^tenon host: /m.test(printed)) return /^tenon host: (.*)$/m.exec(printed)?.[1] ?? "";
+  if (/out of memory|OutOfMemory/i.test(printed)) return "it ran out of memory";
+  if (signal === "SIGKILL") return "its process was ended";
+  return signal ? `its process crashed (${signal})` : `its process ended by itself (exit code ${code})`;
+}
