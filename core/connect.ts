@@ -6,6 +6,7 @@ import { cleanEnvironment } from "./environment.ts";
 import { type FenceStatus, systemRules } from "./fence.ts";
 import { coreRules, findCanary, hostRules } from "./fence_plan.ts";
 import { connectProcess } from "./host_process.ts";
+import { connectWorker, workerPermissions } from "./host_worker.ts";
 import type { Connect, HostOrder } from "./hosts.ts";
 import { isInside, join } from "./path.ts";
 import type { Premises } from "./premises.ts";
@@ -18,6 +19,14 @@ const MEMORY_BYTES = 1_000_000_000;
 const NOWHERE = "/nonexistent";
 
 export function connectFor(premises: Premises, fence: FenceStatus): Connect {
+  return fence.level === "runtime" ? workers(premises) : processes(premises, fence);
+}
+
+function workers({ policy }: Premises): Connect {
+  return (order) => connectWorker(workerPermissions(order, policy.env.scope));
+}
+
+function processes(premises: Premises, fence: FenceStatus): Connect {
   const system = systemRules();
   const canary = findCanary(coreRules(premises, system, []));
   const { policy, folders } = premises;
