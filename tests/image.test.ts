@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { kindOfImage, readImage } from "../core/image.ts";
+
+/** The smallest whole image of each kind. */
+const IMAGES: { [kind: string]: { base64: string; width: number; height: number } } = {
+  "image/png": {
+    base64: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==",
+    width: 1,
+    height: 1,
+  },
+  "image/gif": { base64: "R0lGODlhAgADAIAAAAAAAP///yH5BAEAAAAALAAAAAACAAMAAAICRF4AOw==", width: 2, height: 3 },
+  "image/webp": { base64: "UklGRhoAAABXRUJQVlA4TA0AAAAvAUAAAAcQEf0PRP8DAA==", width: 2, height: 2 },
+};
+
+/** A JPEG of segments alone: start, frame header, scan, end. */
+function jpegOf(width: number, height: number): Uint8Array {
+  const frame = [0xff, 0xc0, 0, 11, 8, height >> 8, height & 255, width >> 8, width & 255, 1, 1, 0x11, 0];
+  return Uint8Array.of(
+    0xff,
+    0xd8,
+    0xff,
+    0xe0,
+    0,
+    4,
+    0,
+    0,
+    ...frame,
+    0xff,
+    0xda,
+    0,
+    8,
+    1,
+    1,
+    0,
+    0,
+    63,
+    0,
+    0x2a,
+    0xff,
+    0,
+    0x2a,
+    0xff,
+    0xd9,
+  );
+}
+
+describe("readImage", () => {
+  for (const [media_type, { base64, width, height }] of Object.entries(IMAGES)) {
+    test(`measures ${media_type}`, () => {
+      const bytes = Buffer.from(base64, "base64");
+      expect(kindOfImage(bytes)).toBe(media_type as ReturnType<typeof kindOfImage>);
+      expect(readImage(bytes) as unknown).toEqual({ media_type, width, height });
+    });
+
+    test(`refuses ${media_type} that is cut anywhere`, () => {
+      const bytes = Buffer.from(base64, "base64");
+      for (let end = 12; end < bytes.length - 1; end++) expect(readImage(bytes.subarray(0, end))).toBeUndefined();
+    });
+  }
+
+  test("measures JPEG, and refuses one that is cut anywhere", () => {
+    const bytes = jpegOf(640, 480);
+    expect(readImage(bytes)).toEqual({ media_type: "image/jpeg", width: 640, height: 480 });
+    for (let end = 3; end < bytes.length; end++) expect(readImage(bytes.subarray(0, end))).toBeUndefined();
+  });
+
+  test("measures the three forms of WebP", () => {
+    const riff = (kind: string, data: number[]) => {
+      const body = [...Buffer.from("WEBP"), ...Buffer.from(kind), data.length, 0, 0, 0, ...data];
+      return Uint8Array.of(...Buffer.from("RIFF"), body.length, 0, 0, 0, ...body);
+    };
+    const measured = (bytes: Uint8Array) => [readImage(bytes)?.width, readImage(bytes)?.height];
+    expect(measured(riff("VP8X", [0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0]))).toEqual([640, 480]);
+    expect(measured(riff("VP8 ", [0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1]))).toEqual([640, 480]);
+    expect(measured(riff("VP8?", [0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1]))).toEqual([undefined, undefined]);
+  });
+
+  test("has an end for any bytes behind a true beginning", () => {
+    const starts = [
+      ...Object.values(IMAGES).map(({ base64 }) => Buffer.from(base64, "base64").subarray(0, 14)),
+      jpegOf(1, 1).subarray(0, 3),
+    ];
+    fc.assert(fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 100 }), (start, rest) => {
+      readImage(Uint8Array.of(...start, ...rest));
+    }));
+  });
+
+  test.each(["<svg/>", "GIF", "\x89PNG", "RIFF....WAVE", ""])("%p is no image", (text) => {
+    expect(kindOfImage(Buffer.from(text, "latin1"))).toBeUndefined();
+  });
+});
