@@ -77,6 +77,9 @@ async function follow(link: string, rules: Rules): Promise<string> {
     if (codeOf(error) !== "ENOENT") throw error;
     const target = resolve(parentOf(link), await readlink(toDisk(link)));
     if (!rules.holds(target)) throw outside();
+    if (await lstat(toDisk(target)).then((stats) => stats.isSymbolicLink(), () => false)) {
+      return await follow(target, rules);
+    }
     throw absent("it is a symbolic link whose target does not exist");
   }
 }

@@ -22,8 +22,8 @@ export interface Page {
   total: number;
   /** Whether every line of the file is there, none of them cut. */
   whole: boolean;
-  /** Whether the whole file is UTF-8. */
-  isUtf8: boolean;
+  /** The first chunk of the file that is not UTF-8; judged on the whole file. */
+  bad: Uint8Array | undefined;
   /** A line of the page is not UTF-8: it cannot be shown. */
   hasBadLine: boolean;
 }
@@ -37,7 +37,8 @@ export interface Pager {
 export function createPager({ first, limit }: { first: number; limit: number }): Pager {
   const judge = new TextDecoder("utf-8", { fatal: true });
   const shown: string[] = [];
-  let isUtf8 = true;
+  let bad: Uint8Array | undefined;
+  let recent: Uint8Array = new Uint8Array();
   let hasBadLine = false;
   let hasCutLine = false;
   let isFull = false;
@@ -83,7 +84,8 @@ export function createPager({ first, limit }: { first: number; limit: number }):
 
   return {
     push(chunk) {
-      isUtf8 &&= isDecodable(chunk);
+      if (bad === undefined && !isDecodable(chunk)) bad = chunk;
+      recent = chunk;
       let at = 0;
       for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, at)) {
         take(chunk.subarray(at, end));
@@ -93,12 +95,12 @@ export function createPager({ first, limit }: { first: number; limit: number }):
       take(chunk.subarray(at));
     },
     end() {
-      isUtf8 &&= isDecodable();
+      if (bad === undefined && !isDecodable()) bad = recent;
       if (length > 0) finish();
       const total = line - 1;
       const last = first + shown.length - 1;
-      const whole = first === 1 && last === total && !hasCutLine && isUtf8;
-      return { text: shown.join("\n"), first, last, total, whole, isUtf8, hasBadLine };
+      const whole = first === 1 && last === total && !hasCutLine && bad === undefined;
+      return { text: shown.join("\n"), first, last, total, whole, bad, hasBadLine };
     },
   };
 }

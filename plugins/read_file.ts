@@ -3,8 +3,8 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { describeBytes } from "../core/encoding.ts";
-import { type Image, IMAGE_LIMIT, kindOfImage, readImage, SIDE_LIMIT } from "../core/image.ts";
-import { createPager, type Page } from "../core/lines.ts";
+import { IMAGE_LIMIT, kindOfImage, readImage, SIDE_LIMIT } from "../core/image.ts";
+import { createPager, type Page, type Pager } from "../core/lines.ts";
 import { foldName, showExactly } from "../core/name.ts";
 import { quoted } from "../core/refusal.ts";
 import type { ContentBlock, Context, Definition, Handler } from "../core/tool.ts";
@@ -42,101 +42,88 @@ export const handler: Handler<Input> = async ({ path, offset, limit }, context) 
   if (path === "") throw new Error("Cannot call read_file: path: it is empty. Name a file");
   const first = lineNumber("offset", offset ?? 1);
   const wanted = lineNumber("limit", limit ?? LINES);
+  const { image, page, sha256, size } = await passOnce(
+    path,
+    createPager({ first, limit: Math.min(wanted, LINES) }),
+    context,
+  );
+  const result = image === undefined ? showPage(path, page, { wanted, size }) : showImage(path, image);
+  const resolved = await context.workspace.resolve(path);
+  context.seen.note(resolved, { sha256, whole: image !== undefined || page.whole });
+  const note = nameNote(path, resolved);
+  if (note === undefined) return result;
+  return typeof result === "string" ? `${result}\n${note}` : [...result, { type: "text", text: note }];
+};
+
+/** Lets the whole file go by once, for its hash, its lines, and its bytes if it is an image. */
+async function passOnce(path: string, pager: Pager, { workspace, signal }: Context) {
   const hash = createHash("sha256");
-  const pager = createPager({ first, limit: Math.min(wanted, LINES) });
-  let head: Uint8Array | undefined;
   let image: Uint8Array[] | undefined;
   let size = 0;
-  for await (const chunk of context.workspace.readChunks(path)) {
-    context.signal.throwIfAborted();
+  for await (const chunk of workspace.readChunks(path)) {
+    signal.throwIfAborted();
     hash.update(chunk);
+    if (size === 0 && kindOfImage(chunk) !== undefined) image = [];
     size += chunk.length;
-    if (head === undefined && kindOfImage(chunk) !== undefined) image = [];
-    head ??= chunk;
-    if (image !== undefined) {
-      if (size > IMAGE_LIMIT) throw await tooLarge(path, context);
-      image.push(chunk);
-    } else {
-      if (chunk.includes(0)) throw await notText(path, chunk === head ? head : chunk, context);
+    if (image === undefined) {
+      if (chunk.includes(0)) throw cannotRead(path, `it is ${describeBytes(chunk, (await workspace.stat(path)).size)}`);
       pager.push(chunk);
+    } else {
+      if (size > IMAGE_LIMIT) throw cannotRead(path, tooLarge((await workspace.stat(path)).size));
+      image.push(chunk);
     }
   }
-  const resolved = await context.workspace.resolve(path);
-  const sha256 = hash.digest("hex");
-  const name = nameNote(path, resolved);
-  if (image !== undefined) {
-    const blocks = showImage(path, Buffer.concat(image));
-    context.seen.note(resolved, { sha256, whole: true });
-    return [{ type: "text", text: [`${quoted(path)} is an image:`, ...name].join("\n") }, ...blocks];
+  return { image: image && Buffer.concat(image), page: pager.end(), sha256: hash.digest("hex"), size };
+}
+
+function showPage(path: string, page: Page, { wanted, size }: { wanted: number; size: number }): string {
+  const { first, last, total, bad } = page;
+  if (bad !== undefined && page.hasBadLine) throw cannotRead(path, `it is ${describeBytes(bad, size)}`);
+  if (total === 0) return `${quoted(path)} is empty (0 bytes)`;
+  if (first > total) {
+    const has = total === 1 ? "1 line" : `${total} lines`;
+    throw cannotRead(path, `offset ${first} is past its end: it has ${has}. Use an offset from 1 to ${total}`);
   }
-  const page = pager.end();
-  if (page.hasBadLine) throw await notText(path, head ?? new Uint8Array(), context);
-  if (page.total > 0 && first > page.total) {
-    throw new Error(
-      `Cannot read ${quoted(path)}: offset ${first} is past its end: it has ${
-        lines(page.total)
-      }. Use an offset from 1 to ${page.total}`,
-    );
+  const parts = [page.text];
+  const range = first === last ? `line ${first}` : `lines ${first}–${last}`;
+  const most = wanted > LINES ? `at most ${LINES} at once; ` : "";
+  if (last < total) parts.push(`[${range} of ${total}; ${most}go on with offset: ${last + 1}]`);
+  else if (first > 1) parts.push(`[${range} of ${total}; this is the end]`);
+  if (bad !== undefined) parts.push("[other lines of the file are not valid UTF-8: it cannot be edited as text]");
+  return parts.join("\n");
+}
+
+function showImage(path: string, bytes: Buffer): ContentBlock[] {
+  const image = readImage(bytes);
+  const kind = kindOfImage(bytes)?.slice("image/".length).toUpperCase();
+  if (image === undefined) throw cannotRead(path, `it begins like a ${kind} image, but it is damaged or cut short`);
+  const { media_type, width, height } = image;
+  const sides = `${width} × ${height}`;
+  if (Math.max(width, height) > SIDE_LIMIT) {
+    throw cannotRead(path, `an image may have ${SIDE_LIMIT} pixels a side, this one has ${sides}. Make it smaller`);
   }
-  context.seen.note(resolved, { sha256, whole: page.whole });
-  if (page.total === 0) return [`${quoted(path)} is empty (0 bytes)`, ...name].join("\n");
-  return [page.text, ...pageNotes(page, wanted), ...name].join("\n");
-};
+  return [
+    { type: "text", text: `${quoted(path)} is a ${kind} image of ${sides} pixels:` },
+    { type: "image", source: { type: "base64", media_type, data: bytes.toString("base64") } },
+  ];
+}
+
+function tooLarge(size: number): string {
+  const [is, most] = [size, IMAGE_LIMIT].map((bytes) => bytes.toLocaleString("en-US"));
+  return `an image may have ${most} bytes (5 MB as base64), this one has ${is}. Make it smaller`;
+}
+
+/** When a near twin of the name was taken: which one. The two may look the same, so all beyond ASCII is written out. */
+function nameNote(asked: string, resolved: string): string | undefined {
+  const [was = "", is = ""] = [asked, resolved].map((path) => path.slice(path.lastIndexOf("/") + 1));
+  return was !== is && foldName(was) === foldName(is) ? `[the name of this file is "${showExactly(is)}"]` : undefined;
+}
 
 function lineNumber(parameter: string, value: number): number {
   if (Number.isInteger(value) && value >= 1) return value;
   throw new Error(`Cannot call read_file: ${parameter}: expected a whole number from 1, got ${JSON.stringify(value)}`);
 }
 
-function pageNotes({ first, last, total, isUtf8 }: Page, wanted: number): string[] {
-  const notes: string[] = [];
-  const range = first === last ? `line ${first}` : `lines ${first}–${last}`;
-  const most = wanted > LINES ? `at most ${LINES} at once; ` : "";
-  if (last < total) notes.push(`[${range} of ${total}; ${most}go on with offset: ${last + 1}]`);
-  else if (first > 1) notes.push(`[${range} of ${total}; this is the end]`);
-  if (!isUtf8) notes.push("[further down the file is not valid UTF-8: it cannot be edited as text]");
-  return notes;
-}
-
-/** When a near twin of the name was taken: which one. The two may look the same, so all beyond ASCII is written out. */
-function nameNote(asked: string, resolved: string): string[] {
-  const [was, is] = [asked, resolved].map((path) => path.slice(path.lastIndexOf("/") + 1));
-  if (was === undefined || is === undefined || was === is || foldName(was) !== foldName(is)) return [];
-  return [`[the name of this file is "${showExactly(is)}"]`];
-}
-
-async function notText(path: string, bytes: Uint8Array, { workspace }: Context): Promise<Error> {
-  const { size } = await workspace.stat(path);
-  return new Error(`Cannot read ${quoted(path)}: it is ${describeBytes(bytes, size)}`);
-}
-
-async function tooLarge(path: string, { workspace }: Context): Promise<Error> {
-  const { size } = await workspace.stat(path);
-  const [is, most] = [size, IMAGE_LIMIT].map((bytes) => bytes.toLocaleString("en-US"));
-  return new Error(
-    `Cannot read ${
-      quoted(path)
-    }: an image may have ${most} bytes (5 MB as base64), this one has ${is}. Make it smaller`,
-  );
-}
-
-function showImage(path: string, bytes: Uint8Array): ContentBlock[] {
-  const image: Image | undefined = readImage(bytes);
-  const kind = kindOfImage(bytes)?.slice("image/".length).toUpperCase();
-  if (image === undefined) {
-    throw new Error(`Cannot read ${quoted(path)}: it begins like a ${kind} image, but it is damaged or cut short`);
-  }
-  const { media_type, width, height } = image;
-  if (Math.max(width, height) > SIDE_LIMIT) {
-    throw new Error(
-      `Cannot read ${
-        quoted(path)
-      }: an image may have ${SIDE_LIMIT} pixels a side, this one has ${width} × ${height}. Make it smaller`,
-    );
-  }
-  return [{ type: "image", source: { type: "base64", media_type, data: Buffer.from(bytes).toString("base64") } }];
-}
-
-function lines(number: number): string {
-  return number === 1 ? "1 line" : `${number} lines`;
+function cannotRead(path: string, how: string): Error {
+  return new Error(`Cannot read ${quoted(path)}: ${how}`);
 }
