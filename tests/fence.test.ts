@@ -201,9 +201,10 @@ describe.each(USERS)("enterFence as $name", (user) => {
   });
 
   kernelTest("hardenCore closes the environment to an unfenced process of the same user", async () => {
-    const env = { PATH: "/usr/bin:/bin", KEY: "canary" };
+    using folders = makeFolders();
     for (const hard of [false, true]) {
-      await using core = await startFenced<{ pid: number }>(user, { layers: [], act: "wait", input: { hard } }, env);
+      const order = { layers: [], act: "wait", input: { hard } };
+      await using core = await startFenced(user, folders, order, { KEY: "canary" });
       const read = Bun.spawnSync([...user.before, "/bin/cat", `/proc/${core.said.pid}/environ`]);
       // Root outside the fence has every power: only the fence keeps it out.
       expect(String(read.stdout).includes("KEY=canary")).toBe(!hard || user.name === "root");
@@ -214,11 +215,8 @@ describe.each(USERS)("enterFence as $name", (user) => {
     using folders = makeFolders();
     const canary = join(folders.outside, "canary");
     writeFileSync(canary, "canary");
-    await using core = await startFenced<{ pid: number }>(
-      user,
-      { layers: [rulesFor(folders, { sockets: "inet" })], act: "wait", input: { hard: false } },
-      {},
-    );
+    const layers = [rulesFor(folders, { sockets: "inet" })];
+    await using core = await startFenced(user, folders, { layers, act: "wait", input: { hard: false } });
     const checks = { canary, corePid: core.said.pid, noSockets: true, noExec: true };
     const whole = { layers: [rulesFor(folders, { sockets: "inet" }), rulesFor(folders)], act: "selfTest" };
     expect(await runFenced(user, folders, { ...whole, input: { checks, deny: true } })).toMatchObject({ failures: [] });

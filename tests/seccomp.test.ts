@@ -26,6 +26,8 @@ const ROWS: Row[] = [
   ["io_uring_enter", [], EPERM],
   ["shmget", [], EPERM],
   ["shmat", [7], EPERM],
+  ["mq_open", [], EPERM],
+  ["mq_unlink", [], EPERM],
   ["mount", [], EPERM],
   ["mount_setattr", [], EPERM],
   ["open_tree_attr", [], EPERM],

@@ -96,6 +96,7 @@ export const PROCESSES: Record<string, Probe> = {
     raw("sched_setaffinity", victim.pid, 8, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)),
   "map another process's shared memory": ({ victim }) => raw("shmat", victim.sharedMemory, 0, 0),
   "open another process's message queue": ({ victim }) => raw("mq_open", victim.queue, 0, 0, 0),
+  "remove another process's message queue": ({ victim }) => raw("mq_unlink", victim.queue),
 };
 
 /** Refused by Landlock's scopes, from ABI 6 on. */

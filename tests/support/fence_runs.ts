@@ -112,16 +112,17 @@ export interface Running<T> extends AsyncDisposable {
 
 /** A process of the same user outside the fence. */
 export function startVictim(user: User, folders: Folders): Promise<Running<Victim>> {
-  return start<Victim>([...user.before, process.execPath, join(support, "fence_victim.ts"), folders.outside]);
+  return start([...user.before, process.execPath, join(support, "fence_victim.ts"), folders.outside], folders, {});
 }
 
 /** `fenced.ts` with an act that stays. */
-export function startFenced<T>(user: User, order: Order, env: Record<string, string>): Promise<Running<T>> {
-  return start<T>(commandOf(user, order), env);
+export function startFenced(user: User, folders: Folders, order: Order, env = {}): Promise<Running<{ pid: number }>> {
+  return start(commandOf(user, order), folders, env);
 }
 
-async function start<T>(command: string[], env: Record<string, string> = {}): Promise<Running<T>> {
-  const child = Bun.spawn(command, { env, stdin: "pipe", stdout: "pipe", stderr: "inherit" });
+async function start<T>(command: string[], { tmp }: Folders, more: Record<string, string>): Promise<Running<T>> {
+  const env = { ...environment(tmp), ...more };
+  const child = Bun.spawn(command, { env, cwd: tmp, stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   let line = "";
   for await (const chunk of child.stdout) {
     line += new TextDecoder().decode(chunk);
