@@ -1,0 +1,196 @@
+/** The three ways to start tenon, each from a workspace with the program elsewhere, as the README has them. */
+
+import { cp, link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { removeAfterwards } from "./afterwards.ts";
+
+/** The sources. */
+export const SOURCES = join(import.meta.dir, "..", "..");
+
+/** Milliseconds after which a run is killed, and the test fails. */
+const LIMIT_MS = 15_000;
+
+export type Way = "bun" | "deno" | "executable";
+export const WAYS: readonly Way[] = ["bun", "deno", "executable"];
+
+/** What Deno is given. The workspace may be read; the rest is as the README has it. */
+export interface DenoGrants {
+  /** Folders that may be read; `.` is the workspace. */
+  read?: readonly string[];
+  /** Hosts that may be reached. */
+  net?: readonly string[];
+  /** Further flags. */
+  flags?: readonly string[];
+}
+
+export interface Start {
+  /** The folder that tenon is started from. */
+  cwd: string;
+  args?: readonly string[];
+  /** Added to an environment that has nothing but PATH and a HOME that is empty. */
+  env?: Readonly<Record<string, string>>;
+  /** Text for stdin, closed after it; `"open"` keeps it open. Default: closed at once. */
+  stdin?: string;
+  deno?: DenoGrants;
+  /** The folder that has `mod.ts` or the executable. Default: the sources, or the executable of this test run. */
+  program?: string;
+}
+
+export interface Outcome {
+  /** The exit code; `null` when a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running extends AsyncDisposable {
+  /** Writes to stdin, which was kept open. */
+  write(text: string): void;
+  /** Closes stdin. */
+  close(): void;
+  signal(name: NodeJS.Signals): void;
+  /** Resolves with what stdout (or stderr) has so far as soon as it has these words. */
+  until(words: string, stream?: "stdout" | "stderr"): Promise<string>;
+  ended: Promise<Outcome>;
+}
+
+/** Starts tenon and waits for its end. */
+export async function runTenon(way: Way, start: Start): Promise<Outcome> {
+  await using running = await startTenon(way, start);
+  return await running.ended;
+}
+
+/** Starts tenon. Disposal kills what is left of it. */
+export async function startTenon(way: Way, start: Start): Promise<Running> {
+  const child = Bun.spawn([...(await commandOf(way, start)), ...(start.args ?? [])], {
+    cwd: start.cwd,
+    env: { ...(await bareEnv()), ...start.env },
+    stdin: start.stdin === undefined ? "ignore" : "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = { stdout: "", stderr: "" };
+  const listeners = new Set<() => void>();
+  async function gather(stream: "stdout" | "stderr"): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of child[stream]) {
+      said[stream] += decoder.decode(chunk, { stream: true });
+      for (const look of listeners) look();
+    }
+  }
+  const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+  const ended = Promise.all([child.exited, gather("stdout"), gather("stderr")]).then(() => {
+    clearTimeout(timer);
+    for (const look of listeners) look();
+    if (child.signalCode === "SIGKILL") throw new Error(`tenon did not end. It said: ${JSON.stringify(said)}`);
+    return { code: child.exitCode, ...said };
+  });
+  ended.catch(() => {}); // whoever waits for it hears of it
+  if (start.stdin !== undefined && start.stdin !== "open") {
+    child.stdin?.write(start.stdin);
+    await child.stdin?.end();
+  }
+  return {
+    write(text) {
+      child.stdin?.write(text);
+      child.stdin?.flush();
+    },
+    close: () => void child.stdin?.end(),
+    signal: (name) => child.kill(name),
+    async until(words, stream = "stdout") {
+      while (!said[stream].includes(words)) {
+        if (child.exitCode !== null) throw new Error(`tenon ended without ${words}: ${JSON.stringify(said)}`);
+        await new Promise<void>((resolve) => {
+          const look = () => {
+            listeners.delete(look);
+            resolve();
+          };
+          listeners.add(look);
+        });
+      }
+      return said[stream];
+    },
+    ended,
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+async function commandOf(way: Way, { program, deno = {} }: Start): Promise<string[]> {
+  const folder = program ?? SOURCES;
+  if (way === "bun") {
+    const config = `--config=${join(folder, "bunfig.toml")}`;
+    return [process.execPath, "--no-env-file", config, "--no-install", join(folder, "mod.ts")];
+  }
+  if (way === "executable") return [program === undefined ? await executable() : join(program, "tenon")];
+  return [join(SOURCES, "node_modules", ".bin", "deno"), "run", ...denoFlags(deno), join(folder, "mod.ts")];
+}
+
+/** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
+function denoFlags({ read = ["."], net = [], flags = [] }: DenoGrants): string[] {
+  return [
+    "--no-prompt",
+    "--no-remote",
+    "--deny-import",
+    ...(read.length > 0 ? [`--allow-read=${read.join(",")}`] : []),
+    ...(net.length > 0 ? [`--allow-net=${net.join(",")}`] : []),
+    "--allow-env=ANTHROPIC_*,HOME,XDG_*,CI,NO_COLOR,TERM",
+    "--ignore-env",
+    ...flags,
+  ];
+}
+
+/** The same program in a folder of its own, so that plugins can lie beside it. It goes away with the test. */
+export async function copyOfProgram(way: Way): Promise<{ folder: string } & AsyncDisposable> {
+  const folder = await temporary("tenon-program-");
+  if (way === "executable") await link(await executable(), join(folder, "tenon"));
+  else {
+    const parts = ["mod.ts", "core", "plugins", "package.json", "deno.json", "bunfig.toml"];
+    await Promise.all(parts.map((part) => cp(join(SOURCES, part), join(folder, part), { recursive: true })));
+    await symlink(await realpath(join(SOURCES, "node_modules")), join(folder, "node_modules"));
+  }
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Writes files (path → text) below a folder. */
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+/** Made once per test run: the test files share their modules. */
+const shared: { built?: Promise<string>; home?: Promise<string> } = {};
+
+/** The executable, built once per test run by the line of the README. */
+export async function executable(): Promise<string> {
+  return await (shared.built ??= build());
+}
+
+async function build(): Promise<string> {
+  const outfile = join(await temporary("tenon-build-"), "tenon");
+  const child = Bun.spawn([process.execPath, join(SOURCES, "build.ts"), "--outfile", outfile], {
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  if (await child.exited !== 0) throw new Error(`build.ts failed: ${await new Response(child.stderr).text()}`);
+  return outfile;
+}
+
+/** Neither the key nor the home folder of whoever runs the tests; Deno keeps its cache where it always does. */
+async function bareEnv(): Promise<Record<string, string>> {
+  const HOME = await (shared.home ??= temporary("tenon-home-"));
+  return { PATH: process.env["PATH"] ?? "", HOME, DENO_DIR: join(HOME, "deno"), DENO_NO_UPDATE_CHECK: "1" };
+}
+
+/** A folder that goes away at the end of the run, if not before. */
+async function temporary(prefix: string): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), prefix)));
+  removeAfterwards(folder);
+  return folder;
+}
