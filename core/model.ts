@@ -1,13 +1,14 @@
 /** The Messages API through the SDK: one request, streamed, tried again where that can help. */
 
-import Anthropic from "@anthropic-ai/sdk";
+import Anthropic, { type ClientOptions } from "@anthropic-ai/sdk";
 import type { Ask, Event } from "./agent.ts";
 import { watchedFetch } from "./endpoint.ts";
 import { markForCache } from "./history.ts";
 import type { Message, Reply } from "./message.ts";
 import type { WireDefinition } from "./registry.ts";
 import { type Draft, finishReply, interruptedReply, newDraft, readEvent } from "./reply.ts";
-import { apiError, gistOf, type ModelLimits, pause, waitBefore } from "./retry.ts";
+import { apiError, gistOf, isNotCapable, type ModelLimits, pause, waitBefore } from "./retry.ts";
+import { usageError } from "./usage_error.ts";
 
 export interface ModelOptions {
   model: string;
@@ -27,12 +28,13 @@ export const MODEL_LIMITS: ModelLimits = { retries: 4, longestWaitMs: 60_000, si
 export function apiModel(options: ModelOptions): Ask {
   const { limits, compat } = options;
   const where = options.baseUrl ?? "https://api.anthropic.com";
-  const client = new Anthropic({
+  const client = connect({
     ...options.credential,
     baseURL: where,
     ...(compat ? { defaultHeaders: { "anthropic-version": "2023-06-01" } } : {}),
     maxRetries: 0, // the SDK sees no failure inside a stream; one rule for both is here
     logLevel: "off",
+    openTelemetry: false,
     timeout: 600_000,
     fetch: watchedFetch(limits.silenceMs),
   });
@@ -77,4 +79,14 @@ export function apiModel(options: ModelOptions): Ask {
       return finishReply(draft);
     }
   };
+}
+
+/** The SDK looks for more variables than it is told not to (`ANTHROPIC_CUSTOM_HEADERS`); Deno may refuse that. */
+function connect(options: ClientOptions): Anthropic {
+  try {
+    return new Anthropic(options);
+  } catch (error) {
+    if (!isNotCapable(error)) throw error;
+    throw usageError("Cannot use the key: Deno hides other ANTHROPIC_ variables. Start with deno run --ignore-env");
+  }
 }

@@ -23,7 +23,7 @@ export function waitBefore(error: unknown, attempt: number, limits: ModelLimits)
 
 /** Source: "Errors", API documentation. An error inside a stream has a type and no status. */
 function canHelp(error: unknown): boolean {
-  if (isRedirect(error)) return false;
+  if (isRedirect(error) || isNotCapable(error)) return false;
   if (!(error instanceof APIError)) return true; // the network, or a stream that makes no sense
   if (error.status !== undefined) return [408, 409, 429].includes(error.status) || error.status >= 500;
   const type = errorType(error);
@@ -41,10 +41,20 @@ function isRedirect(error: unknown): boolean {
   return causes(error).some((text) => /redirect/i.test(text));
 }
 
+/** Whether Deno refuses what was not granted at start: asking again changes nothing. */
+export function isNotCapable(error: unknown): boolean {
+  return chain(error).some((cause) => cause.name === "NotCapable");
+}
+
 function causes(error: unknown): string[] {
-  const texts: string[] = [];
-  for (let at = error; at instanceof Error && texts.length < 5; at = at.cause) texts.push(at.message);
-  return texts;
+  return chain(error).map((cause) => cause.message);
+}
+
+/** The error, what caused it, and so on. */
+function chain(error: unknown): Error[] {
+  const errors: Error[] = [];
+  for (let at = error; at instanceof Error && errors.length < 5; at = at.cause) errors.push(at);
+  return errors;
 }
 
 function errorType(error: APIError): string | undefined {
@@ -68,6 +78,11 @@ export function apiError(error: unknown, where: string, limits: ModelLimits): Ap
 function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
   if (isRedirect(error)) {
     return `${where} redirects elsewhere, where the key must not go. Set --base-url to the final address`;
+  }
+  if (isNotCapable(error)) {
+    return `Cannot reach ${where}: Deno has no --allow-net for it. Start with deno run --allow-net=${
+      new URL(where).host
+    }`;
   }
   if (!(error instanceof APIError) || (error.status === undefined && !errorType(error))) {
     return `Cannot reach ${where}: ${gistOf(error)}. Check the network, or --base-url`;

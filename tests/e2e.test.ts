@@ -51,6 +51,6 @@ describe.each([...WAYS])("tenon as %s", (way: Way) => {
       "     1\tmilk",
       `No tool is named "no_such_tool". Use one of: ${KNOWN}`,
     ]);
-    expect(api.requests[0]?.headers["x-api-key"]).toBe(KEY);
+    expect(api.requests[0]?.headers["authorization"]).toBe(`Bearer ${KEY}`);
   });
 });
