@@ -6,7 +6,7 @@ import { isApiError } from "./api_error.ts";
 import { type Options, parseArgv, type Task } from "./options.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { openPremises, type Premises } from "./premises.ts";
-import { readEnv } from "./runtime.ts";
+import { mayRead, programFolder, readEnv } from "./runtime.ts";
 import { openScreen, paint, type Screen } from "./screen.ts";
 import { openModel, type Setup, setUp } from "./start.ts";
 import { oneLine, visible } from "./text.ts";
@@ -80,6 +80,10 @@ async function raiseFence(options: Options, premises: Premises, { stderr }: Io):
     return { level: "guard", landlock_abi: 0, seccomp: false, not_covered: openWithGuardOnly("--sandbox=off") };
   }
   const fence = await probeFence();
+  if (fence.level === "runtime" && !mayRead(programFolder())) {
+    const flag = `--allow-read=${[options.workspace, programFolder()].join(",")}`;
+    throw usageError(`Tools run in a worker that has to read tenon's own files. Start with deno run ${flag}`);
+  }
   if (fence.level === "guard" && options.sandbox === "require") {
     throw usageError(`--sandbox=require: ${fence.not_covered[0] ?? "there is no fence here"}`);
   }

@@ -14,9 +14,9 @@ const LIMIT_MS = 15_000;
 export type Way = "bun" | "deno" | "executable";
 export const WAYS: readonly Way[] = ["bun", "deno", "executable"];
 
-/** What Deno is given. The workspace may be read; the rest is as the README has it. */
+/** What Deno is given. The workspace and the program may be read; the rest is as the README has it. */
 export interface DenoGrants {
-  /** Folders that may be read; `.` is the workspace. */
+  /** Folders that may be read; `.` is the workspace. Default: it and the program. */
   read?: readonly string[];
   /** Hosts that may be reached. */
   net?: readonly string[];
@@ -127,11 +127,11 @@ async function commandOf(way: Way, { program, deno = {} }: Start): Promise<strin
     return [process.execPath, "--no-env-file", config, "--no-install", join(folder, "mod.ts")];
   }
   if (way === "executable") return [program === undefined ? await executable() : join(program, "tenon")];
-  return [join(SOURCES, "node_modules", ".bin", "deno"), "run", ...denoFlags(deno), join(folder, "mod.ts")];
+  return [join(SOURCES, "node_modules", ".bin", "deno"), "run", ...denoFlags({ read: [".", folder], ...deno }), join(folder, "mod.ts")];
 }
 
 /** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
-function denoFlags({ read = ["."], net = [], flags = [] }: DenoGrants): string[] {
+function denoFlags({ read = [], net = [], flags = [] }: DenoGrants): string[] {
   return [
     "--no-prompt",
     "--no-remote",
