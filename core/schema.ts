@@ -125,7 +125,8 @@ function coerce(value: unknown, schema: unknown): unknown {
     }
     if (types.includes("boolean") && (value === "true" || value === "false")) return value === "true";
     if ((types.includes("object") && value.startsWith("{")) || (types.includes("array") && value.startsWith("["))) {
-      return coerce(parsed(value), schema);
+      const inner = parsed(value);
+      return typeof inner === "string" ? value : coerce(inner, schema);
     }
   }
   if (Array.isArray(value)) return value.map((item) => coerce(item, schema["items"]));
