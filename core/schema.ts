@@ -1,6 +1,7 @@
 /** Schemas: the JSON Schema that the model sees, and the model's input as one that a handler may trust. */
 
 import type { Validator } from "@cfworker/json-schema";
+import { mendInput, problemOf } from "./input.ts";
 import { oneLine } from "./text.ts";
 import type { JsonSchema, StandardSchema } from "./tool.ts";
 
@@ -25,7 +26,8 @@ export async function readSchema(schema: unknown): Promise<Schema> {
   return {
     json,
     async check(raw) {
-      const input = coerce(raw === null || raw === undefined || raw === "" ? {} : raw, json);
+      const isBlank = raw === null || raw === undefined || (typeof raw === "string" && raw.trim() === "");
+      const input = mendInput(isBlank ? {} : raw, json);
       if (typeof input === "string") {
         return { ok: false, problem: `its input is not valid JSON: ${oneLine(input, 80)}` };
       }
@@ -110,119 +112,6 @@ async function checkStandard(schema: StandardSchema, input: unknown): Promise<Ch
   if (!issue) return { ok: true, input: result.value };
   const path = (issue.path ?? []).map((item) => String(isObject(item) ? item["key"] : item)).join(".");
   return { ok: false, problem: `${path ? `${path}: ` : ""}${issue.message}` };
-}
-
-/**
- * What models get wrong in form only: a number or boolean sent as a string, `null` for a field left out, an object or
- * array sent as its JSON text. Whatever does not fit stays, for the check to name it.
- */
-function coerce(value: unknown, schema: unknown): unknown {
-  if (!isObject(schema)) return value;
-  const types = Array.isArray(schema["type"]) ? schema["type"] : [schema["type"]];
-  if (typeof value === "string" && !types.includes("string")) {
-    if ((types.includes("number") || types.includes("integer")) && /^\s*-?\d+(\.\d+)?(e[+-]?\d+)?\s*$/i.test(value)) {
-      return Number(value);
-    }
-    if (types.includes("boolean") && (value === "true" || value === "false")) return value === "true";
-    if ((types.includes("object") && value.startsWith("{")) || (types.includes("array") && value.startsWith("["))) {
-      const inner = parsed(value);
-      return typeof inner === "string" ? value : coerce(inner, schema);
-    }
-  }
-  if (Array.isArray(value)) return value.map((item) => coerce(item, schema["items"]));
-  if (!isObject(value) || !isObject(schema["properties"])) return value;
-  const properties = schema["properties"];
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const entries = Object.entries(value).filter(([name, item]) =>
-    item !== null || required.includes(name) || !Object.hasOwn(properties, name) || takesNull(properties[name])
-  );
-  return Object.fromEntries(
-    entries.map(([name, item]) => [name, Object.hasOwn(properties, name) ? coerce(item, properties[name]) : item]),
-  );
-}
-
-function takesNull(schema: unknown): boolean {
-  if (!isObject(schema)) return true;
-  const types = Array.isArray(schema["type"]) ? schema["type"] : [schema["type"]];
-  return types.includes("null") || !("type" in schema);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-interface Failure {
-  keyword: string;
-  instanceLocation: string;
-  keywordLocation: string;
-  error: string;
-}
-
-/** The first failure that no deeper one explains, in the words of design.md 7. */
-function problemOf(errors: readonly Failure[], input: unknown, schema: JsonSchema): string {
-  const outer = new Set(["properties", "items", "additionalProperties", "anyOf", "oneOf", "allOf", "$ref", "if"]);
-  const union = errors.find((error) => error.keyword === "anyOf" || error.keyword === "oneOf");
-  const failure = union ?? errors.find((error) => !outer.has(error.keyword)) ?? errors[0];
-  if (!failure) return "it does not fit the schema";
-  const path = failure.instanceLocation.split("/").slice(1).map((part) =>
-    decodeURIComponent(part).replaceAll("~1", "/")
-  );
-  const parent = at(schema, failure.keywordLocation.split("/").slice(1, -1));
-  const value = at(input, path);
-  const where = (name: string) => [...path, name].map((part) => oneLine(part, 60)).join(".");
-  const field = path.length > 0 ? `${where("").slice(0, -1)}: ` : "";
-  switch (failure.keyword) {
-    case "required": {
-      const name = (Array.isArray(parent?.["required"]) ? parent["required"] : [])
-        .find((name) => !isObject(value) || !Object.hasOwn(value, String(name)));
-      const expected = describe(at(parent, ["properties", String(name)]));
-      return `${where(String(name))}: expected ${expected}, got nothing`;
-    }
-    case "false": {
-      const known = at(schema, failure.keywordLocation.split("/").slice(1, -2).filter((part) => part !== ""));
-      const names = Object.keys(isObject(known?.["properties"]) ? known["properties"] : {});
-      return `${field}unknown parameter${names.length > 0 ? `; there are: ${names.join(", ")}` : ""}`;
-    }
-    case "type":
-    case "enum":
-    case "const":
-    case "anyOf":
-    case "oneOf":
-      return `${field}expected ${describe(parent)}, got ${gist(value)}`;
-    case "minimum":
-    case "maximum":
-    case "exclusiveMinimum":
-    case "exclusiveMaximum":
-      return `${field}expected ${failure.keyword} ${parent?.[failure.keyword]}, got ${gist(value)}`;
-    default:
-      return `${field}${oneLine(failure.error)}`;
-  }
-}
-
-function describe(schema: unknown): string {
-  if (!isObject(schema)) return "a value";
-  if (Array.isArray(schema["enum"])) return `one of ${schema["enum"].map((item) => JSON.stringify(item)).join(", ")}`;
-  if ("const" in schema) return JSON.stringify(schema["const"]);
-  const union = schema["anyOf"] ?? schema["oneOf"];
-  if (Array.isArray(union)) return union.map(describe).join(" or ");
-  return [schema["type"] ?? "a value"].flat().join(" or ");
-}
-
-function gist(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  if (typeof value === "string") return `string ${oneLine(JSON.stringify(value), 40)}`;
-  return typeof value === "number" ? `number ${value}` : typeof value;
-}
-
-function at(value: unknown, path: readonly string[]): { [key: string]: unknown } | undefined {
-  let found: unknown = value;
-  for (const part of path) found = found !== null && typeof found === "object" ? (found as never)[part] : undefined;
-  return found as { [key: string]: unknown } | undefined;
 }
 
 function isStandard(schema: unknown): schema is StandardSchema {
