@@ -17,11 +17,12 @@ export interface Schema {
 /** Reads either form. Throws an `Error` for the plugin's author when it is neither, or has no JSON form. */
 export async function readSchema(schema: unknown): Promise<Schema> {
   const standard = isStandard(schema) ? schema : undefined;
-  const json = inOneOrder(standard ? await fromStandard(standard) : schema) as JsonSchema;
+  const json = inOneOrder(plain(standard ? await fromStandard(standard) : schema)) as JsonSchema;
   if (!isObject(json) || json["type"] !== "object") throw new Error(`input_schema: needs type "object" on top`);
   for (const keyword of ["anyOf", "oneOf", "allOf", "$ref"]) {
     if (keyword in json) throw new Error(`input_schema: the API takes no "${keyword}" on top`);
   }
+  checkKeywords(json);
   let validator: Validator | undefined; // made at the first call: core reads schemas too, and never checks with them
   return {
     json,
@@ -45,6 +46,52 @@ async function makeValidator(json: JsonSchema): Promise<Validator> {
   return new Validator(json as ConstructorParameters<typeof Validator>[0], "2020-12", false);
 }
 
+/** As it will be on the wire. */
+function plain(schema: unknown): unknown {
+  try {
+    const json = JSON.stringify(schema) ?? "null";
+    return JSON.parse(json, (_, value) => typeof value === "string" ? value.toWellFormed() : value);
+  } catch {
+    throw new Error("input_schema: is not plain JSON");
+  }
+}
+
+const TYPES = new Set("object array string number integer boolean null".split(" "));
+
+/**
+ * Throws on what an author gets wrong and the API answers with a refusal of every request: one bad tool would end them all.
+ * (Source: JSON Schema 2020-12, and the pattern for names of properties in the API's own errors.)
+ */
+function checkKeywords(schema: unknown, name = "input_schema"): void {
+  if (typeof schema === "boolean") return;
+  if (!isObject(schema)) throw new Error(`${name}: needs a schema such as { type: "string" }`);
+  const { type, properties, required, enum: values, pattern } = schema;
+  for (const word of type === undefined ? [] : [type].flat()) {
+    if (!TYPES.has(String(word))) throw new Error(`${name}: there is no type ${oneLine(JSON.stringify(word), 40)}`);
+  }
+  if (properties !== undefined && !isObject(properties)) throw new Error(`${name}: properties needs an object`);
+  for (const key of Object.keys(properties ?? {})) {
+    if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key)) {
+      throw new Error(`${name}: "${oneLine(key, 80)}" needs 1 to 64 of the characters a–z A–Z 0–9 _ . -`);
+    }
+  }
+  const isNames = Array.isArray(required) && required.every((item) => typeof item === "string");
+  if (required !== undefined && !isNames) throw new Error(`${name}: required needs a list of names`);
+  if (values !== undefined && !Array.isArray(values)) throw new Error(`${name}: enum needs a list`);
+  if (pattern !== undefined && !isPattern(pattern)) throw new Error(`${name}: pattern is no regular expression`);
+  for (const [keyword, value] of Object.entries(schema)) {
+    mapKeyword(keyword, value, (part, step) => checkKeywords(part, `${name}.${step}`));
+  }
+}
+
+function isPattern(pattern: unknown): boolean {
+  try {
+    return typeof pattern === "string" && new RegExp(pattern, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
 /** The copy for the API: with `strict` it leaves out what the API refuses there; the host still checks it all. */
 export function wireSchema(json: JsonSchema, strict: boolean): JsonSchema {
   return strict ? withoutRefused(json) as JsonSchema : json;
@@ -58,7 +105,6 @@ const REFUSED = new Set(
 const FORMATS = new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" "));
 
 function withoutRefused(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutRefused);
   if (!isObject(schema)) return schema;
   const kept = Object.entries(schema).filter(([keyword, value]) => {
     if (keyword === "minItems") return Number(value) <= 1;
@@ -70,18 +116,20 @@ function withoutRefused(schema: unknown): unknown {
 }
 
 /** Goes into subschemas only: a property may be called `minimum`, an enum may hold anything. */
-function mapKeyword(keyword: string, value: unknown, change: (schema: unknown) => unknown): unknown {
-  if ((keyword === "properties" || keyword === "$defs" || keyword === "definitions") && isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, change(schema)]));
+function mapKeyword(keyword: string, value: unknown, change: (schema: unknown, name: string) => unknown): unknown {
+  if (["properties", "patternProperties", "$defs", "definitions"].includes(keyword) && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, change(schema, name)]));
   }
-  return ["items", "anyOf", "allOf", "oneOf", "additionalProperties"].includes(keyword) ? change(value) : value;
+  if (["anyOf", "allOf", "oneOf", "prefixItems"].includes(keyword) && Array.isArray(value)) {
+    return value.map((schema, index) => change(schema, `${keyword}.${index}`));
+  }
+  return ["items", "additionalProperties", "not", "propertyNames"].includes(keyword) ? change(value, keyword) : value;
 }
 
 const ORDER = ["$schema", "type", "description", "enum", "const", "properties", "required", "additionalProperties"];
 
 /** Keywords in one order, so that the bytes do not depend on how the author wrote them; properties stay as written. */
 function inOneOrder(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(inOneOrder);
   if (!isObject(schema)) return schema;
   const rank = (keyword: string) => ORDER.indexOf(keyword) + 1 || ORDER.length + 1;
   const keywords = Object.keys(schema).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
