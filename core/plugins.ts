@@ -3,6 +3,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { lendModules } from "./lend.ts";
+import { loadProblem } from "./load_problem.ts";
 import { basename, extname, join } from "./path.ts";
 import type { Loaded } from "./protocol.ts";
 import { byCodePoint } from "./registry.ts";
@@ -67,8 +68,11 @@ export async function importPlugin(file: string): Promise<Plugin> {
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error("did not finish loading within 5 s (a top-level await?)")), 5000);
   });
+  const module = import(pathToFileURL(file).href).catch(async (error) => {
+    throw new Error(await loadProblem(error, file));
+  });
   try {
-    return await checkPlugin(await Promise.race([import(pathToFileURL(file).href), late]), name);
+    return await checkPlugin(await Promise.race([module, late]), name);
   } finally {
     clearTimeout(timer);
   }

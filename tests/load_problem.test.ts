@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadProblem } from "../core/load_problem.ts";
+
+/** What Deno rejects with was read off it: its errors cannot be made here. */
+const deno = (message: string) => new TypeError(message);
+
+describe("loadProblem", () => {
+  const rows: [what: string, source: string, problem: RegExp][] = [
+    ["two syntax errors", "const a = 1;\nconst b = { c d };\nconst e = ];\n", /^line 2: Expected "}" but found "d"$/],
+    ["a name twice", "const a = 1;\nconst a = 2;\n", /^line 2: "a" has already been declared$/],
+    ["a throw", '// one\n\nthrow new Error("boom\\nmore");\n', /^line 3: boom$/],
+    ["a throw without words", "// one\nthrow new RangeError();\n", /^line 2: RangeError$/],
+    ["a thrown string", 'throw "a string";\n', /^threw "a string" while loading$/],
+    ["a thrown nothing", "throw undefined;\n", /^threw undefined while loading$/],
+    [
+      "an import of a file that is not there",
+      '// one\nimport "./none.ts";\n',
+      /^line 2: Cannot find module '.\/none.ts'/,
+    ],
+    ["an import of a package that is not there", "\n\nimport 'no-such-package';\n", /^line 3: Cannot find package/],
+  ];
+  test.each(rows)("tells line and reason of %s, in one line", async (_, source, problem) => {
+    const folder = await mkdtemp(join(tmpdir(), "tenon-load é-"));
+    try {
+      const file = join(folder, "plugin.ts");
+      await writeFile(file, source);
+      const thrown = await import(file).then(() => undefined, (error) => error);
+      const told = await loadProblem(thrown, file);
+      expect(told).toMatch(problem);
+      expect(told).not.toContain("\n");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  const fromDeno: [message: string, file: string, problem: string][] = [
+    [
+      "SyntaxError: Expected ',', got 'd'\n  |\n2 |   c d\n    at file:///p/a%20b.ts:2:15",
+      "/p/a b.ts",
+      "line 2: SyntaxError: Expected ',', got 'd'",
+    ],
+    [
+      'Module not found "file:///p/none.ts".\n    at \x1b[36mfile:///p/a.ts\x1b[0m:\x1b[33m7\x1b[0m:\x1b[33m19\x1b[0m',
+      "/p/a.ts",
+      'line 7: Module not found "file:///p/none.ts".',
+    ],
+    [
+      "Identifier 'a' has already been declared at file:///p/a.ts:2:7",
+      "/p/a.ts",
+      "line 2: Identifier 'a' has already been declared",
+    ],
+    ['Requires read access to "/p/a.ts"', "/p/a.ts", 'Requires read access to "/p/a.ts"'],
+  ];
+  test.each(fromDeno)("takes %j of Deno apart", async (message, file, problem) => {
+    expect(await loadProblem(deno(message), file)).toBe(problem);
+  });
+});
