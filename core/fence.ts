@@ -5,6 +5,8 @@ import { denyLinuxExec, enterLinuxFence, hardenLinuxCore, limitLinuxMemory, prob
 import { enterMacFence, macSystemRules, probeMacFence } from "./fence_macos.ts";
 import type { FenceRules, FenceStatus, SystemRules } from "./fence_rules.ts";
 import { openUnderDeno, openWithGuardOnly } from "./not_covered.ts";
+import { join } from "./path.ts";
+import { isExecutable, programFolder } from "./runtime.ts";
 import { linuxSystemRules } from "./system_rules.ts";
 
 export { type FenceCheck, selfTest } from "./fence_check.ts";
@@ -46,13 +48,15 @@ export function systemRules(): SystemRules {
 }
 
 /**
- * The command that starts this program again with other arguments: the executable itself, or from source the runtime with the
- * flags it has now, and the program's file. What it needs to read is the folder of that file too: Bun lists it.
+ * The command that starts this program again with other arguments: the executable itself, or from source the runtime and
+ * the program's file. The flags are fixed, not those of this start: a relative `--config` would mean another file in another
+ * folder, and without one Bun runs what a `bunfig.toml` of the current folder names. From source the program needs to
+ * read `programFolder()`, since Bun lists the folders of its files.
  */
 export function ownCommand(args: string[]): string[] {
-  const [, main = ""] = process.argv;
-  const compiled = main.startsWith("/$bunfs/");
-  return [process.execPath, ...(compiled ? [] : [...process.execArgv, main]), ...args];
+  if (isExecutable()) return [process.execPath, ...args];
+  const flags = ["--no-env-file", "--no-install", `--config=${join(programFolder(), "bunfig.toml")}`];
+  return [process.execPath, ...flags, process.argv[1] ?? "", ...args];
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The files half of the kernel's fence on Linux: Landlock, after Documentation/userspace-api/landlock.rst. */
 
 import { closeSync, fstatSync, openSync } from "node:fs";
+import process from "node:process";
 import { demand, type Kernel } from "./kernel.ts";
 import type { FenceRules } from "./fence_rules.ts";
 
@@ -111,7 +112,8 @@ function addRule(kernel: Kernel, abi: number, ruleset: number, list: keyof typeo
   } catch (error) {
     const code = (error as { code?: string }).code ?? "unknown error";
     if (list !== "write" && ABSENT.has(code)) return;
-    throw new Error(`cannot open "${path}" for the fence (${code})`);
+    const asRoot = code === "EACCES" && process.getuid?.() === 0 ? ": behind the fence root is an ordinary user" : "";
+    throw new Error(`cannot open "${path}" for the fence (${code}${asRoot})`);
   }
   try {
     // struct landlock_path_beneath_attr is packed: the rights in 8 bytes, then the handle in 4.

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { enterFence, type FenceRules, ownCommand, probeFence, selfTest } from "../core/fence.ts";
 import { prepare } from "./support/fence_probes.ts";
@@ -261,6 +261,21 @@ describe("enterFence refuses to begin, with a plain reason,", () => {
     });
   }
 
+  kernelTest("when root may open a writable folder only by its powers", async () => {
+    using folders = makeFolders();
+    const closed = join(folders.outside, "closed");
+    mkdirSync(join(closed, "inner"), { recursive: true });
+    chmodSync(closed, 0o700);
+    if (process.getuid?.() !== 0) {
+      return void unproven.push("a folder that root may not open: these tests do not run as root");
+    }
+    chownSync(closed, 65534, 65534);
+    const order = { layers: [rulesFor(folders, { write: [join(closed, "inner")] })], act: "environment", input: null };
+    await expect(runFenced(user, folders, order)).rejects.toThrow(
+      /\(EACCES: behind the fence root is an ordinary user\)/,
+    );
+  });
+
   kernelTest("when a 17th layer is asked for", async () => {
     using folders = makeFolders();
     const order = { layers: Array(17).fill(rulesFor(folders)), act: "environment", input: null };
@@ -281,6 +296,19 @@ test("selfTest says that a missing canary proves nothing", async () => {
   );
 });
 
-test("ownCommand starts this program again with other arguments", () => {
-  expect(ownCommand(["a", "b"])).toEqual([process.execPath, ...process.execArgv, process.argv[1]!, "a", "b"]);
+test("ownCommand starts this program again, and no file of the current folder with it", () => {
+  using folders = makeFolders();
+  writeFileSync(join(folders.workspace, "bunfig.toml"), 'preload = ["./preload.ts"]\n');
+  writeFileSync(join(folders.workspace, ".env"), "FROM_FILE=1\n");
+  writeFileSync(join(folders.workspace, "preload.ts"), 'console.log("preloaded");');
+  const program = join(folders.workspace, "program.ts");
+  writeFileSync(program, "console.log(process.argv.slice(2).join(), process.env.FROM_FILE);");
+  const [bun, ...rest] = ownCommand(["a b", "c"]);
+  const start = (flags: string[]) => {
+    const { stdout } = Bun.spawnSync([bun!, ...flags, program, "a b", "c"], { cwd: folders.workspace, env: {} });
+    return String(stdout);
+  };
+  expect(rest.slice(-3)).toEqual([process.argv[1]!, "a b", "c"]);
+  expect(start([])).toBe("preloaded\na b,c 1\n");
+  expect(start(rest.slice(0, -3))).toBe("a b,c undefined\n");
 });

@@ -62,7 +62,7 @@ export function rulesFor({ workspace, tmp }: Folders, changes: Partial<FenceRule
 }
 
 function commandOf(user: User, order: Order): string[] {
-  const bun = [process.execPath, "--no-env-file", "--no-install"];
+  const bun = [process.execPath, "--no-env-file", "--no-install", `--config=${join(repository, "bunfig.toml")}`];
   return [...user.before, ...bun, join(support, "fenced.ts"), JSON.stringify(order)];
 }
 
