@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { enterFence, type FenceRules, ownCommand, probeFence, selfTest } from "../core/fence.ts";
 import { prepare } from "./support/fence_probes.ts";
 import {
+  commandOf,
   type Folders,
   makeFolders,
   rulesFor,
@@ -190,6 +191,14 @@ describe.each(USERS)("enterFence as $name", (user) => {
     using folders = makeFolders();
     const seen = await runFenced(user, folders, { layers: [rulesFor(folders)], act: "environment", input: null });
     expect(Object.keys(seen as object).sort()).toEqual(["HOME", "PATH", "TMPDIR"]);
+  });
+
+  kernelTest("leaves core able to kill a host that is fenced further", async () => {
+    using folders = makeFolders();
+    const host = { layers: [rulesFor(folders)], act: "wait", input: { hard: false } };
+    const layers = [rulesFor(folders, { sockets: "inet" })];
+    const order = { layers, act: "killHost", input: commandOf({ name: "core", before: [] }, host) };
+    expect(await runFenced(user, folders, order)).toEqual({ signal: "SIGKILL" });
   });
 
   kernelTest("denyExec refuses programs to every thread, from before and from after", async () => {

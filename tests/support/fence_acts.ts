@@ -75,6 +75,15 @@ export const ACTS: Record<string, Act> = {
     return { stdout, stderr, code };
   },
 
+  /** As core does with a host: starts a program that fences itself further, hears from it, and kills it. */
+  async killHost(command: string[]) {
+    const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe" });
+    for await (const _ of child.stdout) break;
+    child.kill("SIGKILL");
+    await child.exited;
+    return { signal: child.signalCode };
+  },
+
   /** Says its id and waits, hardened or not, until its stdin ends. */
   async wait({ hard }: { hard: boolean }) {
     if (hard) await hardenCore();

@@ -77,14 +77,6 @@ export const FILES: Record<string, Probe> = {
 
 export const PROCESSES: Record<string, Probe> = {
   "read another process's environment": ({ victim }) => fs.readFileSync(`/proc/${victim.pid}/environ`),
-  "open another process's memory": ({ victim }) => fs.closeSync(fs.openSync(`/proc/${victim.pid}/mem`, "r")),
-  "trace another process": ({ victim }) => raw("ptrace", PTRACE_SEIZE, victim.pid, 0, 0),
-  "copy another process's memory": ({ victim }) => {
-    const mine = new Uint8Array(8);
-    raw("process_vm_readv", victim.pid, vector(mine), 1, vector(victim.address, 8), 1, 0);
-  },
-  "take another process's handle": ({ victim }) => raw("pidfd_getfd", raw("pidfd_open", victim.pid, 0), 0, 0),
-  "compare with another process": ({ victim }) => raw("kcmp", process.pid, victim.pid, 1, 0, 0),
   "limit another process": ({ victim }) => {
     const limits = new Uint8Array(16);
     raw("prlimit64", victim.pid, 7, 0, limits);
@@ -104,9 +96,17 @@ export const SIGNALS: Record<string, Probe> = {
   "send a signal to another process": ({ victim }) => process.kill(victim.pid, "SIGCONT"),
 };
 
-/** What the kernel or its settings may not offer even without a fence. */
+/** What the kernel's settings (Yama, namespaces, io_uring) or a missing power may refuse even without a fence. */
 export const KERNEL: Record<string, Probe> = {
-  "add a key": () => raw("add_key", "user", "tenon", Uint8Array.of(1), 1, -3),
+  "open another process's memory": ({ victim }) => fs.closeSync(fs.openSync(`/proc/${victim.pid}/mem`, "r")),
+  "trace another process": ({ victim }) => raw("ptrace", PTRACE_SEIZE, victim.pid, 0, 0),
+  "copy another process's memory": ({ victim }) => {
+    const mine = new Uint8Array(8);
+    raw("process_vm_readv", victim.pid, vector(mine), 1, vector(victim.address, 8), 1, 0);
+  },
+  "take another process's handle": ({ victim }) => raw("pidfd_getfd", raw("pidfd_open", victim.pid, 0), 0, 0),
+  "compare with another process": ({ victim }) => raw("kcmp", process.pid, victim.pid, 1, 0, 0),
+  "add a key": () => raw("add_key", "user", "tenon", Uint8Array.of(1), 1, -2),
   "set up io_uring": () => fs.closeSync(raw("io_uring_setup", 4, new Uint8Array(120))),
   "type into the terminal": () => raw("ioctl", 0, TIOCSTI, Uint8Array.of(32)),
   "make a user namespace": () => {

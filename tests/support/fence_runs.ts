@@ -61,7 +61,8 @@ export function rulesFor({ workspace, tmp }: Folders, changes: Partial<FenceRule
   };
 }
 
-function commandOf(user: User, order: Order): string[] {
+/** The command of `fenced.ts` for an order. */
+export function commandOf(user: User, order: Order): string[] {
   const bun = [process.execPath, "--no-env-file", "--no-install", `--config=${join(repository, "bunfig.toml")}`];
   return [...user.before, ...bun, join(support, "fenced.ts"), JSON.stringify(order)];
 }
