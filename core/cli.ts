@@ -87,7 +87,8 @@ async function raiseFence(options: Options, premises: Premises, { stderr }: Io):
   if (fence.level === "guard" && options.sandbox === "require") {
     throw usageError(`--sandbox=require: ${fence.not_covered[0] ?? "there is no fence here"}`);
   }
-  if (fence.level !== "kernel") return fence;
+  // Seatbelt does not nest: on macOS only the hosts are behind it.
+  if (fence.level !== "kernel" || process.platform !== "linux") return fence;
   const { takePlace } = await import("./connect.ts");
   try {
     await takePlace(premises, options.systemFile === undefined ? [] : [options.systemFile]);

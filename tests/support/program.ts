@@ -127,7 +127,12 @@ async function commandOf(way: Way, { program, deno = {} }: Start): Promise<strin
     return [process.execPath, "--no-env-file", config, "--no-install", join(folder, "mod.ts")];
   }
   if (way === "executable") return [program === undefined ? await executable() : join(program, "tenon")];
-  return [join(SOURCES, "node_modules", ".bin", "deno"), "run", ...denoFlags({ read: [".", folder], ...deno }), join(folder, "mod.ts")];
+  return [
+    join(SOURCES, "node_modules", ".bin", "deno"),
+    "run",
+    ...denoFlags({ read: [".", folder], ...deno }),
+    join(folder, "mod.ts"),
+  ];
 }
 
 /** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
