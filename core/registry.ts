@@ -66,12 +66,7 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
     let outcome: Outcome;
     if (!tool) outcome = { content: unknownTool(call.name, tools), is_error: true };
     else if (options.signal.aborted) outcome = { content: "Not run: the turn was interrupted", is_error: true };
-    else {
-      outcome = await tool.host.call(call.name, call.input, options).catch((error) => ({
-        content: `Cannot run ${call.name}: ${error instanceof Error ? error.message : "its host failed"}`,
-        is_error: true,
-      }));
-    }
+    else outcome = await callHost(tool, call, options);
     return { type: "tool_result", tool_use_id: call.id, ...limited(outcome) };
   }
 
@@ -134,6 +129,23 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
   return `No tool is named "${oneLine(name, 80)}". ${
     names ? `Use one of: ${names}` : "There are no tools; answer without"
   }`;
+}
+
+/** A host that throws has a bug; even then its call has an outcome. */
+async function callHost({ host }: Tool, { name, input }: ToolUseBlock, options: CallOptions): Promise<Outcome> {
+  try {
+    return await host.call(name, input, options);
+  } catch (error) {
+    return { content: `Cannot run ${name}: ${reasonOf(error)}`, is_error: true };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  try {
+    return error instanceof Error && error.message.trim() !== "" ? oneLine(error.message) : "its host failed";
+  } catch {
+    return "its host failed";
+  }
 }
 
 /** Text over the limit keeps its head and tail; images are left alone (their makers check them). */
