@@ -47,7 +47,8 @@ export interface Registry {
   run(call: ToolUseBlock, options: CallOptions): Promise<ToolResultBlock>;
   /**
    * Runs the calls of one reply and puts each result in `results` as soon as it is there. Neighbours that only read run
-   * at the same time; any other call waits for those before it and is waited for. After an abort nothing more is started.
+   * at the same time; any other call waits for those before it and is waited for. After an abort, or when nobody listens
+   * any more, nothing more is started, and what runs is told to stop and waited for.
    */
   runAll(
     calls: readonly ToolUseBlock[],
@@ -73,9 +74,11 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
   async function* runAll(
     calls: readonly ToolUseBlock[],
     results: Map<string, ToolResultBlock>,
-    signal: AbortSignal,
+    turn: AbortSignal,
   ): AsyncGenerator<Event, void> {
     const events = eventQueue();
+    const left = new AbortController(); // whoever listens to the events has gone
+    const signal = AbortSignal.any([turn, left.signal]);
     async function runOne(call: ToolUseBlock): Promise<void> {
       events.put({ type: "tool_use", call });
       const progress = (text: string) => events.put({ type: "progress", tool_use_id: call.id, text });
@@ -90,8 +93,12 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
       }
     }
     const done = runGroups().finally(events.close);
-    yield* events.take();
-    await done;
+    try {
+      yield* events.take();
+    } finally {
+      left.abort();
+      await done;
+    }
   }
 
   function groups(calls: readonly ToolUseBlock[]): ToolUseBlock[][] {
