@@ -80,6 +80,7 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
     const left = new AbortController(); // whoever listens to the events has gone
     const signal = AbortSignal.any([turn, left.signal]);
     async function runOne(call: ToolUseBlock): Promise<void> {
+      if (signal.aborted) return;
       events.put({ type: "tool_use", call });
       const progress = (text: string) => events.put({ type: "progress", tool_use_id: call.id, text });
       const result = await run(call, { signal, progress });
@@ -87,10 +88,7 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
       events.put({ type: "tool_result", result });
     }
     async function runGroups(): Promise<void> {
-      for (const group of groups(calls)) {
-        if (signal.aborted) return;
-        await Promise.all(group.map(runOne));
-      }
+      for (const group of groups(calls)) await Promise.all(group.map(runOne));
     }
     const done = runGroups().finally(events.close);
     try {
