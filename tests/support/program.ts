@@ -33,6 +33,8 @@ export interface Start {
   /** Text for stdin, closed after it; `"open"` keeps it open. Default: closed at once. */
   stdin?: string;
   deno?: DenoGrants;
+  /** A line for `sh` that runs tenon, with its arguments, as `"$@"`. */
+  shell?: string;
   /** The folder that has `mod.ts` or the executable. Default: the sources, or the executable of this test run. */
   program?: string;
 }
@@ -63,7 +65,8 @@ export async function runTenon(way: Way, start: Start): Promise<Outcome> {
 
 /** Starts tenon. Disposal kills what is left of it. */
 export async function startTenon(way: Way, start: Start): Promise<Running> {
-  const child = Bun.spawn([...(await commandOf(way, start)), ...(start.args ?? [])], {
+  const command = [...(await commandOf(way, start)), ...(start.args ?? [])];
+  const child = Bun.spawn(start.shell === undefined ? command : ["sh", "-c", start.shell, "sh", ...command], {
     cwd: start.cwd,
     env: { ...(await bareEnv()), ...start.env },
     stdin: start.stdin === undefined ? "ignore" : "pipe",
