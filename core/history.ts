@@ -27,7 +27,7 @@ export function append(messages: Message[], message: Message): ToolUseBlock[] {
   if (message.role === "user") closeTurn(messages);
   const before = messages.at(-1);
   if (before?.role === message.role) before.content = resultsFirst([...before.content, ...content]);
-  else messages.push({ role: message.role, content });
+  else messages.push({ role: message.role, content: resultsFirst(content) });
   return calls;
 }
 
