@@ -43,23 +43,52 @@ export function appendText(messages: Message[], text: string): void {
  */
 export function repair(messages: readonly Message[]): Message[] {
   const repaired: Message[] = [];
-  for (const message of messages) {
-    const open = openCalls(repaired);
-    if (message.role === "assistant") {
+  let open: Renamed[] = [];
+  for (const { role, content } of joined(messages)) {
+    if (role === "assistant") {
       answer(repaired, open);
-      if (repaired.length > 0) append(repaired, message);
-      continue;
+      const said = content.filter((block) => block.type !== "tool_result" && block.type !== "image");
+      const calls = repaired.length > 0 ? append(repaired, { role, content: said }) : [];
+      open = callsOf(said).slice(0, calls.length).map((call, index) => ({ from: call.id, to: calls[index]?.id ?? "" }));
+    } else {
+      const said = content.filter((block) => !/^tool_(use|result)$|thinking$/.test(block.type));
+      append(repaired, { role, content: [...resultsFor(open, content), ...said] });
+      open = [];
     }
-    const ids = new Set(open.map((call) => call.id));
-    const content = message.content.filter((block) => block.type !== "tool_result" || ids.delete(block.tool_use_id));
-    append(repaired, { role: "user", content: resultsFirst([...content, ...[...ids].map(lost)]) });
   }
-  answer(repaired, openCalls(repaired));
+  answer(repaired, open);
   return repaired;
 }
 
-function answer(messages: Message[], open: ToolUseBlock[]): void {
-  if (open.length > 0) append(messages, { role: "user", content: open.map((call) => lost(call.id)) });
+/** One result for each call, in call order; what is left over answers nothing. */
+function resultsFor(open: readonly Renamed[], content: readonly Block[]): ToolResultBlock[] {
+  const found = content.filter((block) => block.type === "tool_result");
+  return open.map(({ from, to }) => {
+    const at = found.findIndex((result) => result.tool_use_id === from);
+    const [result] = at < 0 ? [] : found.splice(at, 1);
+    return result ? { ...result, tool_use_id: to } : lost(to);
+  });
+}
+
+/** The id of a call as it was found, and as `append` stored it. */
+interface Renamed {
+  from: string;
+  to: string;
+}
+
+/** Neighbours of one role as one message: the results for one reply may have been written down one by one. */
+function joined(messages: readonly Message[]): Message[] {
+  const list: Message[] = [];
+  for (const { role, content } of messages) {
+    const last = list.at(-1);
+    if (last?.role === role) last.content = [...last.content, ...content];
+    else list.push({ role, content });
+  }
+  return list;
+}
+
+function answer(messages: Message[], open: readonly Renamed[]): void {
+  append(messages, { role: "user", content: resultsFor(open, []) });
 }
 
 /**
@@ -95,12 +124,6 @@ function closeTurn(messages: Message[]): void {
   last.content = last.content.filter((block) => !open(block));
   dropTrailingThinking(last.content);
   if (last.content.length === 0) messages.pop();
-}
-
-/** The calls of the last message, if nothing answers them yet. */
-function openCalls(messages: readonly Message[]): ToolUseBlock[] {
-  const last = messages.at(-1);
-  return last?.role === "assistant" ? callsOf(last.content) : [];
 }
 
 function lost(id: string): ToolResultBlock {
