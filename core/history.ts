@@ -101,11 +101,15 @@ export function markForCache(messages: readonly Message[]): Message[] {
   return messages.map((message, index) => users.includes(index) ? withMark(message) : message);
 }
 
+/** The API takes no mark on thinking, nor on empty text. */
 function withMark(message: Message): Message {
-  const last = message.content.at(-1);
-  if (!last) return message;
-  const marked = { ...last, cache_control: { type: "ephemeral" } };
-  return { role: message.role, content: [...message.content.slice(0, -1), marked] };
+  const at = message.content.findLastIndex((block) =>
+    !/thinking$/.test(block.type) && !(block.type === "text" && block.text.trim() === "")
+  );
+  const content = message.content.map((block, index) =>
+    index === at ? { ...block, cache_control: { type: "ephemeral" } } : block
+  );
+  return { role: message.role, content };
 }
 
 /** The API takes thinking only before something else. */
