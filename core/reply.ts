@@ -35,7 +35,7 @@ export function readEvent(draft: Draft, event: Json): string {
       return "";
     }
     case "content_block_start": {
-      const block = { ...asJson(event["content_block"]) } as unknown as Block;
+      const block = started(asJson(event["content_block"]));
       draft.blocks[index] = block;
       return block.type === "text" ? block.text : "";
     }
@@ -55,6 +55,23 @@ export function readEvent(draft: Draft, event: Json): string {
   }
 }
 
+/** A block as it begins. Compatible servers leave out what is empty; nothing may be added to `undefined` later on. */
+function started(given: Json): Block {
+  const block = { ...given };
+  for (const field of TEXTS.get(block["type"]) ?? []) {
+    if (typeof block[field] !== "string") block[field] = "";
+  }
+  if (block["type"] === "tool_use") block["input"] ??= {};
+  return block as unknown as Block;
+}
+
+/** The fields that hold text, by type of block. */
+const TEXTS = new Map<unknown, readonly string[]>([
+  ["text", ["text"]],
+  ["thinking", ["thinking", "signature"]],
+  ["tool_use", ["id", "name"]],
+]);
+
 function readDelta(draft: Draft, index: number, delta: Json): string {
   const block = draft.blocks[index];
   if (!block) return "";
@@ -65,7 +82,7 @@ function readDelta(draft: Draft, index: number, delta: Json): string {
   }
   if (block.type === "thinking" && delta["type"] === "thinking_delta") block.thinking += add(delta["thinking"]);
   if (block.type === "thinking" && delta["type"] === "signature_delta") {
-    block.signature = (block.signature ?? "") + add(delta["signature"]);
+    block.signature += add(delta["signature"]);
   }
   if (delta["type"] === "input_json_delta") {
     draft.inputs.set(index, (draft.inputs.get(index) ?? "") + add(delta["partial_json"]));
