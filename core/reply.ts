@@ -92,7 +92,7 @@ function readDelta(draft: Draft, index: number, delta: Json): string {
 
 function takeUsage(draft: Draft, usage: unknown): void {
   for (const [name, count] of Object.entries(asJson(usage))) {
-    if (name in draft.usage && typeof count === "number") draft.usage[name as keyof Usage] = count;
+    if (Object.hasOwn(draft.usage, name) && typeof count === "number") draft.usage[name as keyof Usage] = count;
   }
 }
 
