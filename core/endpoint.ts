@@ -3,6 +3,15 @@
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 
+/** The API's own address. */
+export const API_URL = "https://api.anthropic.com";
+
+/** `host:port`, as the flag that grants it has it; of the API's own address where the other is none. */
+export function hostOf(baseUrl = API_URL): string {
+  const { protocol, hostname, port } = new URL(URL.canParse(baseUrl) ? baseUrl : API_URL);
+  return `${hostname}:${port || (protocol === "http:" ? 80 : 443)}`;
+}
+
 /** Throws a usage error when the address is not one to send a key to. */
 export function checkBaseUrl(baseUrl: string): void {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;

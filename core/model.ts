@@ -2,7 +2,7 @@
 
 import Anthropic, { type ClientOptions } from "@anthropic-ai/sdk";
 import type { Ask, Event } from "./agent.ts";
-import { watchedFetch } from "./endpoint.ts";
+import { API_URL, watchedFetch } from "./endpoint.ts";
 import { markForCache } from "./history.ts";
 import type { Message, Reply } from "./message.ts";
 import type { WireDefinition } from "./registry.ts";
@@ -27,7 +27,7 @@ export const MODEL_LIMITS: ModelLimits = { retries: 4, longestWaitMs: 60_000, si
 
 export function apiModel(options: ModelOptions): Ask {
   const { limits, compat } = options;
-  const where = options.baseUrl ?? "https://api.anthropic.com";
+  const where = options.baseUrl ?? API_URL;
   const client = connect({
     ...options.credential,
     baseURL: where,

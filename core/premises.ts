@@ -6,6 +6,8 @@ import process from "node:process";
 import { bakedFlags } from "./baked.ts";
 import { narrow } from "./ceiling.ts";
 import { cutWithDeno, type Missing } from "./deno_grants.ts";
+import { programNeeds } from "./deno_needs.ts";
+import { hostOf } from "./endpoint.ts";
 import { checkBroad, type Folders, foldersOf } from "./folders.ts";
 import type { Options } from "./options.ts";
 import { join, resolve } from "./path.ts";
@@ -26,7 +28,7 @@ export interface Premises {
   /** Where plugins are looked for beside the built-in ones: absolute and real. */
   pluginFolders: string[];
   policy: Policy;
-  /** What tenon's flags give and Deno's do not. */
+  /** What tenon's flags give, or tenon itself needs, and Deno's flags do not give. */
   missing: Missing[];
 }
 
@@ -39,11 +41,15 @@ export async function openPremises(options: Options, canAsk: boolean): Promise<P
   const place = placeAt(root);
   const flags = narrow(bakedFlags(), parseFlags(options.permissions), place);
   const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
-  const { policy, missing } = deno ? cutWithDeno(wanted, denoState, SHELLS) : { policy: wanted, missing: [] };
   const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
   const named = options.plugins.map((folder) => resolve(folder));
-  const pluginFolders = [ownPluginFolder(), ...own, ...named].filter(mayRead).map(realOf);
-  return { root, folders, pluginFolders, policy, missing };
+  const wantedFolders = [ownPluginFolder(), ...own, ...named];
+  const pluginFolders = wantedFolders.filter(mayRead).map(realOf);
+  if (!deno) return { root, folders, pluginFolders, policy: wanted, missing: [] };
+  const api = hostOf(options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL"));
+  const { policy, missing } = cutWithDeno(wanted, denoState, SHELLS);
+  const needs = programNeeds(denoState, { api, pluginFolders: wantedFolders });
+  return { root, folders, pluginFolders, policy, missing: [...missing, ...needs] };
 }
 
 /** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */

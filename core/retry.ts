@@ -2,6 +2,7 @@
 
 import { APIError } from "@anthropic-ai/sdk";
 import type { ApiError } from "./api_error.ts";
+import { hostOf } from "./endpoint.ts";
 import { oneLine } from "./text.ts";
 
 export interface ModelLimits {
