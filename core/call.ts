@@ -6,10 +6,12 @@ import { jsonLine } from "./json_output.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./message.ts";
 import type { Registry } from "./registry.ts";
 import type { Screen } from "./screen.ts";
-import { oneLine } from "./text.ts";
+import { oneLine, visible } from "./text.ts";
 
 const Call = v.strictObject({ name: v.string(), input: v.exactOptional(v.unknown()) });
 const Line = v.union([Call, v.array(Call)]);
+
+const NO_JSON = Symbol("no JSON");
 
 export interface CallIo {
   registry: Registry;
@@ -18,17 +20,20 @@ export interface CallIo {
   stderr: Screen;
 }
 
-/** One call from the arguments; its content goes to stdout as it is. Resolves with whether all went well. */
+/** One call from the arguments; its content goes to stdout. Resolves with whether all went well. */
 export async function callOnce(io: CallIo, tool: string, json: string | undefined): Promise<boolean> {
   const input = json === undefined ? {} : parseJson(json);
-  if (input instanceof Error) {
-    io.stderr.write(`tenon: the input of ${oneLine(tool)} is not valid JSON: ${oneLine(input.message)}\n`);
+  if (input === NO_JSON) {
+    io.stderr.write(`tenon: the input of ${oneLine(tool, 80)} is not JSON: ${oneLine(json ?? "", 80)}\n`);
     return false;
   }
   const [result] = await runBatch(io, [{ name: tool, input }]);
   if (!result) return false;
   const text = typeof result.content === "string" ? result.content : JSON.stringify(result.content);
-  (result.is_error ? io.stderr : io.stdout).write(text.endsWith("\n") ? text : `${text}\n`);
+  const screen = result.is_error ? io.stderr : io.stdout;
+  // What a file says must not steer a terminal; a pipe gets it as it is.
+  const shown = screen.tty ? visible(text) : text;
+  screen.write(shown.endsWith("\n") ? shown : `${shown}\n`);
   return !result.is_error;
 }
 
@@ -39,11 +44,13 @@ export async function callLines(io: CallIo, lines: AsyncIterable<string>): Promi
     if (line.trim() === "") continue;
     if (io.signal.aborted) return false;
     const value = parseJson(line);
-    const parsed = value instanceof Error ? undefined : v.safeParse(Line, value);
-    if (!parsed?.success) {
-      const why = value instanceof Error ? value.message : `needs {"name": …, "input": …} or an array of them`;
-      io.stderr.write(`tenon: not a call: ${oneLine(line, 80)} (${oneLine(why)})\n`);
-      answer(io, { name: null, content: `Not a call: ${oneLine(why)}`, is_error: true });
+    const parsed = v.safeParse(Line, value);
+    if (!parsed.success) {
+      const why = value === NO_JSON ? "it is not JSON" : `it needs {"name": …, "input": …} or an array of them`;
+      const content = `Not a call: ${why}: ${oneLine(line, 80)}`;
+      io.stderr.write(`tenon: ${content}\n`);
+      answer(io, { name: null, content, is_error: true });
+      await io.stdout.flushed();
       allWell = false;
       continue;
     }
@@ -77,10 +84,11 @@ function answer(io: CallIo, object: unknown): void {
   io.stdout.write(jsonLine(object));
 }
 
+/** The runtimes' own words on broken JSON differ. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    return error;
+  } catch {
+    return NO_JSON;
   }
 }

@@ -81,9 +81,7 @@ function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
     return `${where} redirects elsewhere, where the key must not go. Set --base-url to the final address`;
   }
   if (isNotCapable(error)) {
-    return `Cannot reach ${where}: Deno has no --allow-net for it. Start with deno run --allow-net=${
-      new URL(where).host
-    }`;
+    return `Cannot reach ${where}: Deno has no --allow-net for it. Start with deno run --allow-net=${hostOf(where)}`;
   }
   if (!(error instanceof APIError) || (error.status === undefined && !errorType(error))) {
     return `Cannot reach ${where}: ${gistOf(error)}. Check the network, or --base-url`;
