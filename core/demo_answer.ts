@@ -106,20 +106,40 @@ function todosOf(read: Done): Line[] {
   });
 }
 
-/** The first lines that say something; when the question is how to run it, also those from the first line about that. */
+/** The first lines that say something, no code in Markdown; when the question is how to run it, those about that too. */
 function quoteFile(read: Done, question: Question, say: Words): string {
-  const lines = linesOf(read).filter((line) => /[\p{L}\p{N}]/u.test(line.text));
+  const lines = linesOf(read);
+  const code = /\.(?:md|markdown)$/i.test(read.path) ? fencedLines(lines) : new Set<Line>();
+  const told = lines.filter((line) => /[\p{L}\p{N}]/u.test(line.text));
   // An empty file, or an image: what the tool said about it.
-  if (lines.length === 0) return `${read.path}: ${cut(read.text.trim(), 400) || say.empty}`;
-  let shown = lines.slice(0, LINES_PER_FILE);
-  const heading = lines.findIndex((line, index) => index > 0 && RUN.test(line.text) && /^#|[:：]$/.test(line.text));
-  const half = LINES_PER_FILE / 2;
-  if (question.wantsRun && heading >= half) {
-    shown = [...lines.slice(0, half), ...lines.slice(heading, heading + half)];
+  if (told.length === 0) return `${read.path}: ${cut(read.text.trim(), 400) || say.empty}`;
+  const prose = told.filter((line) => !code.has(line));
+  let shown = (prose.length > 0 ? prose : told).slice(0, LINES_PER_FILE);
+  const start = question.wantsRun ? prose.findIndex((line, index) => index > 0 && RUN.test(labelOf(line))) : -1;
+  const heading = prose[start];
+  if (heading !== undefined) {
+    const before = prose.slice(0, Math.min(start, LINES_PER_FILE / 2));
+    const at = told.indexOf(heading);
+    shown = [...before, ...told.slice(at, at + LINES_PER_FILE - before.length)];
   }
-  const rest = lines.length - shown.length;
+  const rest = told.length - shown.length;
   const more = rest > 0 ? [say.moreLines(rest)] : [];
   return [...shown.map(quote), ...more, ...noteOf(read)].join("\n");
+}
+
+/** The lines of fenced code, with their fences. */
+function fencedLines(lines: readonly Line[]): Set<Line> {
+  let isCode = false;
+  return new Set(lines.filter(({ text }) => {
+    const isFence = /^\s*(?:```|~~~)/.test(text);
+    if (isFence) isCode = !isCode;
+    return isCode || isFence;
+  }));
+}
+
+/** What a line is about: a heading, or the words before its colon. */
+function labelOf({ text }: Line): string {
+  return /^#.*|^[^:：]{1,40}[:：]/.exec(text)?.[0] ?? "";
 }
 
 /** The numbered lines of a `read_file` result; the note at its end has no number. */
