@@ -97,6 +97,21 @@ export interface WalkOptions {
   skipped?(entry: Entry): void;
 }
 
+export interface FilesOptions extends WalkOptions {
+  /** Bytes of the longest file that is read. */
+  limit: number;
+  /** Whether a file is read at all. Default: each one is. */
+  wanted?(entry: Entry): boolean;
+}
+
+/** A file that a walk came by: its bytes, or the reason why there are none. */
+export interface WalkedFile {
+  /** As in `Entry`. */
+  path: string;
+  bytes?: Uint8Array;
+  reason?: "too large" | "not readable";
+}
+
 /**
  * The one folder. Every path is resolved to its real place, must lie inside, is opened, and the open file is checked
  * again; there is no other way to a file. Errors are written for the model: `Cannot read "x": …`.
@@ -116,6 +131,8 @@ export interface Workspace {
   list(path?: string): Promise<Entry[]>;
   /** Depth first, sorted by code point, without what the skip list and .gitignore leave out. Links are named, never entered. */
   walk(options?: WalkOptions): AsyncIterable<Entry>;
+  /** The regular files of a walk with their bytes, in its order; some are read ahead. For looking into very many files. */
+  walkFiles(options: FilesOptions): AsyncIterable<WalkedFile>;
   /** Replaces or creates a file at once (temporary file, then rename), with the folders it needs. */
   writeText(path: string, text: string): Promise<void>;
 }

@@ -12,11 +12,17 @@ import type { Entry, WalkOptions } from "./tool.ts";
 /** A longer .gitignore is not read. */
 const GITIGNORE_LIMIT = 1_000_000;
 
+/** An entry and its real path. */
+export interface Walked {
+  entry: Entry;
+  real: string;
+}
+
 /**
  * The entries below a folder, given by its real path. A subfolder that cannot be read or is refused counts as skipped; the first
  * folder throws. Links are named, never entered, so there is no circle.
  */
-export async function* walk(start: string, rules: Rules, options: WalkOptions): AsyncGenerator<Entry> {
+export async function* walk(start: string, rules: Rules, options: WalkOptions): AsyncGenerator<Walked> {
   const base = isInside(rules.root, start) ? rules.root : start;
   const layers: Layer[] = [];
   for (let folder = start; folder !== base;) {
@@ -34,7 +40,7 @@ interface Walk {
 
 type Entries = Awaited<ReturnType<typeof entriesIn>>;
 
-async function* walkFolder(folder: string, entries: Entries, above: Layer[], walk: Walk): AsyncGenerator<Entry> {
+async function* walkFolder(folder: string, entries: Entries, above: Layer[], walk: Walk): AsyncGenerator<Walked> {
   const { base, rules, options } = walk;
   const hasRules = entries.some(({ name, kind }) => name === ".gitignore" && kind === "file");
   const layers = hasRules ? [...above, ...await layersOf(folder, base, rules)] : above;
@@ -45,14 +51,14 @@ async function* walkFolder(folder: string, entries: Entries, above: Layer[], wal
     if ((isFolder && SKIPPED.has(name)) || isIgnored(layers, namesBetween(base, real).join("/"), isFolder)) {
       options.skipped?.(entry);
     } else if (!isFolder || options.recursive === false) {
-      yield entry;
+      yield { entry, real };
     } else {
       const inside = await entriesOrNothing(real, rules);
       if (inside === undefined) {
         options.skipped?.(entry);
         continue;
       }
-      yield entry;
+      yield { entry, real };
       yield* walkFolder(real, inside, layers, walk);
     }
   }

@@ -11,7 +11,8 @@ import { entriesIn, openFile } from "./opening.ts";
 import { childOf } from "./path.ts";
 import { cannot, codeOf, refused } from "./refusal.ts";
 import { replaceFile } from "./replacing.ts";
-import type { Entry, Stat, WalkOptions, Workspace } from "./tool.ts";
+import type { Entry, Stat, Workspace } from "./tool.ts";
+import { walkFiles } from "./walked_files.ts";
 import { walk } from "./walking.ts";
 
 export type { Grant } from "./grant.ts";
@@ -96,6 +97,20 @@ export async function openWorkspace(grant: Grant): Promise<Workspace> {
     return real;
   }
 
+  /** What begins at a folder, each step of it an attempt. */
+  async function* attemptEach<T>(verb: string, path: string, begin: (real: string) => AsyncGenerator<T>) {
+    const items = begin(await attempt(verb, path, () => folderAt(path)));
+    try {
+      while (true) {
+        const next = await attempt(verb, path, () => items.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      await items.return(undefined);
+    }
+  }
+
   const entry = (real: string, kind: Entry["kind"]): Entry => ({ path: showName(shown(real, rules)), kind });
 
   return {
@@ -145,20 +160,12 @@ export async function openWorkspace(grant: Grant): Promise<Workspace> {
         return (await entriesIn(real)).map(({ name, kind }) => entry(childOf(real, name), kind));
       }),
 
-    async *walk(options: WalkOptions = {}) {
-      const { path = "." } = options;
-      const start = await attempt("list", path, () => folderAt(path));
-      const entries = walk(start, rules, options);
-      try {
-        while (true) {
-          const next = await attempt("list", path, () => entries.next());
-          if (next.done === true) return;
-          yield next.value;
-        }
-      } finally {
-        await entries.return(undefined);
-      }
+    async *walk(options = {}) {
+      const walked = attemptEach("list", options.path ?? ".", (start) => walk(start, rules, options));
+      for await (const { entry } of walked) yield entry;
     },
+
+    walkFiles: (options) => attemptEach("list", options.path ?? ".", (start) => walkFiles(start, rules, options)),
 
     writeText: (path, text) =>
       attempt("write", path, async () => {

@@ -384,6 +384,7 @@ describe("the grant", () => {
       "resolve",
       "stat",
       "walk",
+      "walkFiles",
       "writeText",
     ];
     expect(Object.keys(temp.workspace).sort()).toEqual(names);
