@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import * as builtin from "../plugins/mod.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 import { type Answer, type FakeApi, fakeApi, reply } from "./support/fake_api.ts";
 import { type Outcome, runTenon, type Start, startTenon, type Way, WAYS } from "./support/program.ts";
 
 const KEY = "sk-test-0123456789";
-const KNOWN = "get_time, list_files, read_file";
+const KNOWN = Object.keys(builtin).sort().join(", ");
 
 /** A start that talks to the fake. */
 function towards(api: Pick<FakeApi, "url">, start: Start): Start {
