@@ -11,6 +11,8 @@ export interface Screen {
   readonly redraws: boolean;
   /** Columns now; a stream that has none tells 80. */
   columns(): number;
+  /** Rows now; a stream that has none tells 24. */
+  rows(): number;
   /** Never throws and never waits; what comes after the reader went away is dropped. The caller has cleaned the text. */
   write(text: string): void;
   /** Resolves when all that was written has left this process, or nobody reads it any more. */
@@ -53,6 +55,7 @@ export function openScreen(stream: WriteStream, { env, closed }: ScreenOptions):
     redraws,
     colour: redraws && !env.NO_COLOR,
     columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
     write(text) {
       if (!open || text === "") return;
       unwritten++;

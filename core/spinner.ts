@@ -2,7 +2,7 @@
 
 import { clearInterval, setInterval } from "node:timers";
 import { paint, type Screen } from "./screen.ts";
-import { cutToWidth } from "./width.ts";
+import { cutToWidth, widthOf } from "./width.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 120;
@@ -14,8 +14,10 @@ export interface Spinner {
   progress(text: string): void;
   /** Takes the line away, so that something else can be written; it comes back with the next frame, unless stopped. */
   hide(): void;
-  /** Nothing runs any more. Must be called, or the timer goes on. */
-  stop(): void;
+  /** Takes the line away for good. Must be called, or the timer goes on. Tells whether there was something to stop. */
+  stop(): boolean;
+  /** Goes on with what was stopped, its time included. */
+  resume(): void;
 }
 
 /** A spinner on the screen's current line, which must be empty; on one that cannot redraw it shows nothing. */
@@ -25,36 +27,52 @@ export function createSpinner(screen: Screen, now: () => number): Spinner {
   let detail = "";
   let startedAt = 0;
   let frame = 0;
-  let shown = false;
+  let shownWidth = 0;
+
+  /** What takes the line away. A window made narrower since it was drawn has wrapped it. */
+  function erased(): string {
+    if (shownWidth === 0) return "";
+    const up = Math.ceil(shownWidth / screen.columns()) - 1;
+    shownWidth = 0;
+    return `\r${up > 0 ? `\x1b[${up}A` : ""}\x1b[J`;
+  }
 
   function hide() {
-    if (shown) screen.write("\r\x1b[K");
-    shown = false;
+    screen.write(erased());
   }
 
   function draw() {
     const line = `${FRAMES[frame++ % FRAMES.length]} ${text} ${durationOf(now() - startedAt)}${
       detail && ` · ${detail}`
     }`;
-    shown = true;
-    screen.write(`\r${paint(screen, "grey", cutToWidth(line, screen.columns() - 1))}\x1b[K`);
+    const fitting = cutToWidth(line, screen.columns() - 1);
+    const before = erased();
+    shownWidth = widthOf(fitting);
+    screen.write(before + paint(screen, "grey", fitting));
+  }
+
+  function resume() {
+    if (screen.redraws) timer ??= setInterval(draw, FRAME_MS);
   }
 
   return {
     hide,
+    resume,
     start(what) {
       text = what;
       detail = "";
       startedAt = now();
-      if (screen.redraws) timer ??= setInterval(draw, FRAME_MS);
+      resume();
     },
     progress(how) {
       detail = how;
     },
     stop() {
+      const ran = timer !== undefined;
       clearInterval(timer);
       timer = undefined;
       hide();
+      return ran;
     },
   };
 }

@@ -9,6 +9,8 @@ import { cutToWidth } from "./width.ts";
 
 export interface View {
   show(event: Event): void;
+  /** Keeps the screen still for a question. What happens in the meantime is shown when the answer calls the function. */
+  pause(): () => void;
   /**
    * Ends the turn's output: on a stdout that is no terminal the answer is written here. Must be called however the turn
    * ends, or the spinner goes on. A second call does nothing.
@@ -39,6 +41,7 @@ export function terminalView({ stdout, stderr, now = Date.now }: ViewOptions): V
   let replyIsOver = false;
   let lastCall = "";
   let ended = false;
+  let missed: Event[] | undefined; // while the screen is kept still
   const used: Usage = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
 
   function note(style: Style, text: string) {
@@ -94,47 +97,64 @@ export function terminalView({ stdout, stderr, now = Date.now }: ViewOptions): V
     if (running.size === 0) spinner.start("thinking");
   }
 
+  function show(event: Event) {
+    if (missed) {
+      missed.push(event);
+      return;
+    }
+    switch (event.type) {
+      case "text":
+        if (replyIsOver) turnPage();
+        showText(clean.push(event.text));
+        break;
+      case "discard":
+        clean = createCleaner();
+        if (replyIsSeen) note("yellow", `The text above does not count: ${oneLine(event.reason)}`);
+        held = "";
+        replyIsSeen = false;
+        spinner.start("thinking");
+        break;
+      case "tool_use":
+        showCall(event.call);
+        break;
+      case "progress":
+        spinner.progress(oneLine(event.text));
+        break;
+      case "tool_result":
+        showResult(event.result);
+        break;
+      case "usage":
+        replyIsOver = true;
+        for (const key of Object.keys(used) as (keyof Usage)[]) used[key] += event.usage[key];
+        break;
+      case "retry":
+        note("yellow", `Trying again in ${durationOf(event.wait_ms)}: ${oneLine(event.reason)}`);
+        break;
+      case "warning":
+        note("yellow", oneLine(event.text, 500));
+        break;
+      case "end": {
+        const stopped = wordsForStop(event.stop_reason, event.steps);
+        if (stopped) note("yellow", stopped);
+        else if (stderr.tty) note("grey", closingNote(used, event.steps, now() - startedAt));
+      }
+    }
+  }
+
   spinner.start("thinking");
 
   return {
-    show(event) {
-      switch (event.type) {
-        case "text":
-          if (replyIsOver) turnPage();
-          showText(clean.push(event.text));
-          break;
-        case "discard":
-          clean = createCleaner();
-          if (replyIsSeen) note("yellow", `The text above does not count: ${oneLine(event.reason)}`);
-          held = "";
-          replyIsSeen = false;
-          spinner.start("thinking");
-          break;
-        case "tool_use":
-          showCall(event.call);
-          break;
-        case "progress":
-          spinner.progress(oneLine(event.text));
-          break;
-        case "tool_result":
-          showResult(event.result);
-          break;
-        case "usage":
-          replyIsOver = true;
-          for (const key of Object.keys(used) as (keyof Usage)[]) used[key] += event.usage[key];
-          break;
-        case "retry":
-          note("yellow", `Trying again in ${durationOf(event.wait_ms)}: ${oneLine(event.reason)}`);
-          break;
-        case "warning":
-          note("yellow", oneLine(event.text, 500));
-          break;
-        case "end": {
-          const stopped = wordsForStop(event.stop_reason, event.steps);
-          if (stopped) note("yellow", stopped);
-          else if (stderr.tty) note("grey", closingNote(used, event.steps, now() - startedAt));
-        }
-      }
+    show,
+    pause() {
+      closeLine();
+      const spun = spinner.stop();
+      missed ??= [];
+      return () => {
+        const events = missed ?? [];
+        missed = undefined;
+        if (spun) spinner.resume();
+        for (const event of events) show(event);
+      };
     },
     end() {
       if (ended) return;

@@ -153,7 +153,7 @@ describe("how an event looks", () => {
 });
 
 describe("the line that moves", () => {
-  const OURS = /\r|\x1b\[K/g;
+  const OURS = /\r\x1b\[J/g;
 
   test("tells what runs, for how long and how far, in less than the terminal's width, and goes away", async () => {
     let time = 0;
@@ -163,9 +163,9 @@ describe("the line that moves", () => {
     view.show({ type: "progress", tool_use_id: "1", text: "half of it and more\x1b[2J" });
     time = 65_000;
     await Bun.sleep(150);
-    expect(screen.written()).toEndWith("\r⠋ bash 1 min 05 s · ha…\x1b[K");
+    expect(screen.written()).toEndWith("\n⠋ bash 1 min 05 s · ha…");
     view.show(result("1", "done"));
-    expect(screen.written()).toEndWith("\r\x1b[K  done\n");
+    expect(screen.written()).toEndWith("\r\x1b[J  done\n");
     view.end();
     const after = screen.written();
     await Bun.sleep(150);
@@ -181,6 +181,31 @@ describe("the line that moves", () => {
     view.end();
     expect(screen.written()).toContain("⠋ \\u{1b}[2Jname 0 s · 50%\\u{1b}]0;x\\u{7}\\u{d}");
     expect(screen.written().replaceAll(OURS, "")).not.toMatch(FORBIDDEN);
+  });
+
+  test("is taken away whole after the window was made narrower", async () => {
+    let columns = 40;
+    const screen = recorder({ tty: true, redraws: true, columns: () => columns });
+    const view = terminalView({ stdout: screen, stderr: screen });
+    view.show({ type: "progress", tool_use_id: "1", text: "0123456789".repeat(5) });
+    await Bun.sleep(150);
+    columns = 15;
+    view.end();
+    expect(screen.written()).toEndWith("\r\x1b[2A\x1b[J");
+  });
+
+  test("is still during a question, and what happened meanwhile is shown after it", async () => {
+    const screen = recorder({ tty: true, redraws: true });
+    const view = terminalView({ stdout: screen, stderr: screen });
+    view.show(call("1", "bash", {}));
+    const resume = view.pause();
+    const before = screen.written();
+    view.show(result("1", "done"));
+    await Bun.sleep(150);
+    expect(screen.written()).toBe(before);
+    resume();
+    expect(screen.written()).toEndWith("  done\n");
+    view.end();
   });
 
   test("keeps out of a line of text that is being written", async () => {
@@ -259,7 +284,7 @@ describe.each(RUNTIMES)("under %s", (_runtime, run) => {
     const events = [text("hi \x1b[2J"), call("1"), result("1", "\x1b]0;PWN\x07", true), end()];
     await using pty = openPty(run(program, script("tty", events)));
     expect(await pty.exited()).toBe(0);
-    const own = pty.raw().replaceAll(/\x1b\[(?:36|31|90|33|0)m|\r\x1b\[K|\x1b\[K|\r/g, "");
+    const own = pty.raw().replaceAll(/\x1b\[(?:36|31|90|33|0)m|\r\x1b\[J|\r/g, "");
     expect(own.replace(/^(?:\x1b\[0G|\x1b\[2K|\x1b\[J)*/, "")).not.toContain("\x1b"); // Deno clears its own line first
     expect(pty.raw()).toContain('\x1b[36m⏺ read_file {"path":"README.md"}\x1b[0m');
   });

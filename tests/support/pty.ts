@@ -35,26 +35,28 @@ export function openPty(command: string[], options: PtyOptions = {}): Pty {
   let written = "";
   let from = 0;
   let wake = () => {};
-  const terminal = new Bun.Terminal({
-    cols: columns,
-    rows,
-    data(_terminal, bytes) {
-      written += decoder.decode(bytes, { stream: true });
-      wake();
-    },
-  });
+  // Given as options, not as a `Bun.Terminal`: only so does it control the child, which is told when its size changes.
   const child = Bun.spawn(command, {
-    terminal,
+    terminal: {
+      cols: columns,
+      rows,
+      data(_terminal, bytes) {
+        written += decoder.decode(bytes, { stream: true });
+        wake();
+      },
+    },
     ...(cwd ? { cwd } : {}),
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", TERM: "xterm-256color", ...env },
   });
+  const terminal = child.terminal;
+  if (!terminal) throw new Error("no pseudo-terminal here");
   return {
     raw: () => written,
     since: () => written.slice(from),
     mark() {
       from = written.length;
     },
-    async until(text, ms = 5000) {
+    async until(text, ms = 10_000) {
       const deadline = Date.now() + ms;
       while (typeof text === "string" ? !written.includes(text, from) : !text.test(written.slice(from))) {
         const left = deadline - Date.now();

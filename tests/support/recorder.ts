@@ -2,7 +2,7 @@
 
 import type { Screen } from "../../core/screen.ts";
 
-/** No terminal and 40 columns wide, unless told otherwise. */
+/** No terminal 40 columns wide and 10 rows high, unless told otherwise. */
 export function recorder(options: Partial<Screen> = {}): Screen & { written(): string } {
   let all = "";
   return {
@@ -10,6 +10,7 @@ export function recorder(options: Partial<Screen> = {}): Screen & { written(): s
     colour: false,
     redraws: false,
     columns: () => 40,
+    rows: () => 10,
     write: (piece) => void (all += piece),
     flushed: () => Promise.resolve(),
     written: () => all,
