@@ -1,6 +1,6 @@
 /** Plugin files: find them in a folder, import one, check what it exports. */
 
-import { readdir, realpath } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { lendModules } from "./lend.ts";
 import { loadProblem } from "./load_problem.ts";
@@ -42,22 +42,24 @@ export function isPluginName(name: string): boolean {
 export async function findPlugins(folder: string): Promise<{ files: string[]; setAside: SetAside[] }> {
   const files = new Map<string, string>();
   const setAside: SetAside[] = [];
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") {
       setAside.push({ file: folder, problem: error.code === "ENOTDIR" ? "is not a folder" : "cannot be read" });
     }
     return [];
   });
-  for (const entry of entries.toSorted((a, b) => byCodePoint(a.name, b.name))) {
-    const file = join(folder, entry.name);
-    if (!isPluginName(entry.name)) continue;
-    if (entry.isDirectory()) continue;
+  const names = entries.filter(isPluginName).toSorted(byCodePoint);
+  for (const name of names) {
+    const file = join(folder, name);
     const real = await realpath(file).catch(() => undefined);
-    if (real === undefined) setAside.push({ file, problem: "is a link whose target is not there" });
-    else if (!entry.isFile() && !entry.isSymbolicLink()) setAside.push({ file, problem: "is not a regular file" });
-    else if (!files.has(real)) files.set(real, file);
+    const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
+    if (real === undefined || !found) setAside.push({ file, problem: "is a link whose target is not there" });
+    else if (found.isDirectory()) continue;
+    else if (!found.isFile()) setAside.push({ file, problem: "is not a regular file" });
+    // Of two names the file's own counts: a tool is called like its file.
+    else if (!files.has(real) || basename(real) === name) files.set(real, file);
   }
-  return { files: [...files.values()], setAside };
+  return { files: [...files.values()].toSorted(byCodePoint), setAside };
 }
 
 /** Imports a plugin file and checks it. Throws an `Error` that says where and why, for its author. */
