@@ -101,17 +101,18 @@ export async function checkPlugin(module: { [name: string]: unknown }, fileName:
   const schema = await readSchema(definition.input_schema).catch((error) => {
     throw new Error(`definition.${error.message}`);
   });
+  if (typeof strict !== "boolean") throw new Error("definition.strict: needs true or false");
   if (strict && schema.json["additionalProperties"] !== false) {
     throw new Error("definition.strict: needs additionalProperties: false in input_schema");
   }
   const input_schema = wireSchema(schema.json, strict);
   if (JSON.stringify(input_schema).length > 100_000) throw new Error("definition.input_schema: is over 100,000 bytes");
-  const wire = { name, description: description.trim(), input_schema, ...(strict ? { strict } : {}) };
+  const wire = { name, description: description.trim().toWellFormed(), input_schema, ...(strict ? { strict } : {}) };
   return { loaded: { definition: wire, permissions, timeout_ms }, schema, handler };
 }
 
 function checkPermissions(permissions: unknown): Loaded["permissions"] {
-  if (typeof permissions !== "object" || permissions === null) {
+  if (typeof permissions !== "object" || permissions === null || Array.isArray(permissions)) {
     throw new Error("definition.permissions: needs an object such as { read: true }");
   }
   const known: { [kind: string]: (value: unknown) => boolean } = {
