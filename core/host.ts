@@ -62,23 +62,45 @@ export async function runPlugin(plugin: Plugin, raw: unknown, context: Context):
     if (!checked.ok) {
       return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
     }
-    return { content: contentOf(await plugin.handler(checked.input, context)), is_error: false };
+    return {
+      content: contentOf(await plugin.handler(checked.input, context), plugin.loaded.definition.name),
+      is_error: false,
+    };
   } catch (error) {
     return { content: messageOf(error), is_error: true };
   }
 }
 
-function contentOf(value: unknown): string | Content[] {
-  if (value === undefined) return "(no output)";
-  if (typeof value === "string") return value.trim() === "" ? "(no output)" : value;
-  if (isContent(value)) return value;
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    throw new Error(`The tool returned a value that cannot be sent as JSON (${messageOf(error)})`);
+function contentOf(value: unknown, tool: string): string | Content[] {
+  if (value === undefined) return NO_OUTPUT;
+  if (typeof value === "string") return value.trim() === "" ? NO_OUTPUT : value;
+  if (isContent(value)) {
+    const blocks = value.map(plainBlock).filter((block) => block.type === "image" || block.text.trim() !== "");
+    return blocks.length === 0 ? NO_OUTPUT : blocks;
   }
-  return text ?? "(no output)";
+  try {
+    return JSON.stringify(value, asJson) ?? NO_OUTPUT;
+  } catch (error) {
+    // Each runtime has words of its own for a circle.
+    const reason = messageOf(error);
+    const words = /circular|cyclic/i.test(reason) ? "it is circular (it holds itself)" : reason;
+    throw new Error(`Cannot send what ${tool} returned as JSON: ${words}`);
+  }
+}
+
+const NO_OUTPUT = "(no output)";
+
+/** What JSON would lose without a word, or refuse in the words of the runtime. */
+function asJson(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") throw new Error("it holds a BigInt");
+  return value instanceof Map || value instanceof Set ? [...value] : value;
+}
+
+/** Nothing else of a block leaves the host: it might not even be JSON. */
+function plainBlock(block: Content): Content {
+  if (block.type === "text") return { type: "text", text: block.text };
+  const { media_type, data } = block.source;
+  return { type: "image", source: { type: "base64", media_type, data } };
 }
 
 function isContent(value: unknown): value is Content[] {
