@@ -29,14 +29,14 @@ export interface Hosts {
   close(): void;
 }
 
-/** How long a call may go on after it was told to stop, in milliseconds. */
-const GRACE_MS = 500;
+/** In milliseconds: for a host to be ready, and for a call to go on after it was told to stop. */
+export const HOST_LIMITS = { startMs: 10_000, graceMs: 500 };
 
-export function createHosts(connect: Connect, seen: Map<string, SeenFile>): Hosts {
+export function createHosts(connect: Connect, seen: Map<string, SeenFile>, limits = HOST_LIMITS): Hosts {
   const live = new Set<Session>();
 
   function start({ needs, ...order }: HostOrder): Session {
-    const session = openSession(connect({ needs, ...order }), { type: "start", ...order });
+    const session = openSession(connect({ needs, ...order }), { type: "start", ...order }, limits);
     live.add(session);
     void session.gone.then(() => live.delete(session));
     return session;
@@ -53,11 +53,11 @@ export function createHosts(connect: Connect, seen: Map<string, SeenFile>): Host
     },
     open(order, tools) {
       let session: Session | undefined;
-      const limits = new Map(tools.map((tool) => [tool.definition.name, tool]));
+      const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
       return {
         async call(tool, input, options) {
           if (!session || session.isGone()) session = start(order);
-          const known = limits.get(tool);
+          const known = byName.get(tool);
           const handed = known?.permissions.write ? [...seen] : [];
           return await session.call({ tool, input, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
             for (const [path, file] of notes) seen.set(path, file);
@@ -82,12 +82,23 @@ interface Session {
   kill(): void;
 }
 
-function openSession(connection: Connection, start: HostStart): Session {
+function openSession(connection: Connection, start: HostStart, limits: typeof HOST_LIMITS): Session {
   const open = new Map<number, { settle(outcome: Result | string): void; progress(text: string): void }>();
   const ready = Promise.withResolvers<Loaded[]>();
-  ready.promise.catch(() => {}); // whoever needs it hears of it; nobody else must
+  const late = setTimeout(
+    () => ready.reject(new Error(`its host was not ready within ${limits.startMs / 1000} s`)),
+    limits.startMs,
+  );
+  ready.promise.then(() => clearTimeout(late), () => {
+    clearTimeout(late);
+    kill();
+  });
   let nextId = 1;
   let gone = false;
+  function kill(): void {
+    gone = true; // at once: a call that comes now needs another host
+    connection.kill();
+  }
   connection.closed.then((reason) => {
     gone = true;
     ready.reject(new Error(reason));
@@ -111,9 +122,8 @@ function openSession(connection: Connection, start: HostStart): Session {
     note: (seen: Result["seen"]) => void,
   ): Promise<Outcome> {
     try {
-      await ready.promise;
+      await unlessAborted(ready.promise, options.signal);
     } catch (error) {
-      connection.kill();
       return failed(order.tool, error instanceof Error ? error.message : "it did not start");
     }
     const id = nextId++;
@@ -127,12 +137,11 @@ function openSession(connection: Connection, start: HostStart): Session {
       connection.send({ type: "cancel", id });
       grace ??= setTimeout(() => {
         done.resolve(reason);
-        connection.kill();
-      }, GRACE_MS);
+        kill();
+      }, limits.graceMs);
     };
     const limit = setTimeout(() => stop(`no end after ${timeoutMs / 1000} s`), timeoutMs);
-    const interrupt = () => stop("interrupted by the user");
-    if (options.signal.aborted) interrupt();
+    const interrupt = () => stop(INTERRUPTED);
     options.signal.addEventListener("abort", interrupt, { once: true });
     const result = await done.promise;
     clearTimeout(limit);
@@ -145,7 +154,21 @@ function openSession(connection: Connection, start: HostStart): Session {
     return { content: result.content, is_error: result.is_error };
   }
 
-  return { ready: ready.promise, gone: connection.closed, isGone: () => gone, call, kill: connection.kill };
+  return { ready: ready.promise, gone: connection.closed, isGone: () => gone, call, kill };
+}
+
+const INTERRUPTED = "interrupted by the user";
+
+async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(new Error(INTERRUPTED));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 function failed(tool: string, reason: string): Outcome {
