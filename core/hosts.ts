@@ -96,6 +96,7 @@ function openSession(connection: Connection, start: HostStart, limits: typeof HO
   let nextId = 1;
   let gone = false;
   function kill(): void {
+    if (gone) return; // its process id may be another's by now
     gone = true; // at once: a call that comes now needs another host
     connection.kill();
   }
