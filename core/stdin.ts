@@ -12,21 +12,25 @@ export async function readPrompt(words: readonly string[]): Promise<string> {
   return words.length === 0 ? text : words.map((word) => word === "-" ? `\n\n${text}\n\n` : word).join(" ").trim();
 }
 
-/** Line by line, as each one comes. A last line needs no newline. */
+/** Line by line, as each one comes, until the signal is aborted. A last line needs no newline. */
 export async function* readLines(signal: AbortSignal): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
+  const chunks = process.stdin[Symbol.asyncIterator]();
+  // Under Deno a read that waits is not ended by closing the stream: it is left alone.
+  const aborted = new Promise<undefined>((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
   let rest = "";
-  signal.addEventListener("abort", () => process.stdin.destroy(), { once: true });
-  try {
-    for await (const chunk of process.stdin) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
-      rest = lines.pop() ?? "";
-      yield* lines;
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
+  while (true) {
+    const next = await Promise.race([chunks.next(), aborted]);
+    if (next === undefined) return;
+    if (next.done) break;
+    const lines = (rest + decoder.decode(next.value, { stream: true })).split(/\r?\n/);
+    rest = lines.pop() ?? "";
+    yield* lines;
   }
-  if (rest !== "" && !signal.aborted) yield rest;
+  if (rest !== "") yield rest;
 }
 
 function join(chunks: readonly Uint8Array[]): Uint8Array {

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as builtin from "../plugins/mod.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 import { type Answer, type FakeApi, fakeApi, reply } from "./support/fake_api.ts";
 import { type Outcome, runTenon, type Start, startTenon, type Way, WAYS } from "./support/program.ts";
+
+setDefaultTimeout(60_000); // a run has its own limit
 
 const KEY = "sk-test-0123456789";
 const KNOWN = Object.keys(builtin).sort().join(", ");

@@ -1,6 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 import { runTenon, SOURCES, type Way, WAYS } from "./support/program.ts";
+
+setDefaultTimeout(60_000); // a run has its own limit
 
 const PROJECT = {
   "README.md": "# kesi\n\nkesi greets people in Taiwanese.\n\n## Usage\n\n    python3 kesi.py NAME\n",

@@ -9,7 +9,7 @@ import { removeAfterwards } from "./afterwards.ts";
 export const SOURCES = join(import.meta.dir, "..", "..");
 
 /** Milliseconds after which a run is killed, and the test fails. */
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 30_000;
 
 export type Way = "bun" | "deno" | "executable";
 export const WAYS: readonly Way[] = ["bun", "deno", "executable"];
