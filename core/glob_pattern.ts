@@ -1,11 +1,11 @@
 /** Patterns for the names of files: `**`, `*`, `?`, `{a,b}`, `[abc]`; matched in linear time, by code point. */
 
+import { expandBraces } from "./braces.ts";
 import { foldName, readName } from "./name.ts";
 import { refused } from "./refusal.ts";
 
-/** A longer pattern is refused, and so is one whose braces stand for more patterns. */
+/** Characters; a longer pattern is refused. */
 const LENGTH_LIMIT = 1000;
-const BRACES_LIMIT = 256;
 
 export interface GlobPattern {
   /** The plain names that the pattern begins with, as path, with its slash in front when it is absolute; `""` when there are none. */
@@ -70,6 +70,11 @@ export function parseGlob(pattern: string): GlobPattern {
   };
 }
 
+/** A printed path as it is below the printed path of a folder that it lies in. */
+export function pathBelow(folder: string, path: string): string {
+  return folder === "." ? path : path.slice(folder.length + 1);
+}
+
 function namesOf(path: string): string[] {
   return path.split("/").filter((name) => name !== "");
 }
@@ -85,47 +90,6 @@ function compile(pattern: string): Segment[][] {
       return at === names.length - 1 ? ["any", { text: "*", tokens: ["many"] }] : ["any"];
     })
   );
-}
-
-function expandBraces(pattern: string): string[] {
-  const done: string[] = [];
-  const open = [pattern];
-  for (let text = open.pop(); text !== undefined; text = open.pop()) {
-    const braces = findBraces(text);
-    if (braces === undefined) done.push(text);
-    else {
-      const { start, end, parts } = braces;
-      open.push(...parts.map((part) => text.slice(0, start) + part + text.slice(end)).reverse());
-    }
-    if (open.length + done.length > BRACES_LIMIT) {
-      throw refused(`the braces of the pattern stand for more than ${BRACES_LIMIT} patterns. Use a simpler one`);
-    }
-  }
-  return done;
-}
-
-/** The first braces with a comma in them and their other half, from `{` to after `}`. */
-function findBraces(text: string): { start: number; end: number; parts: string[] } | undefined {
-  for (let start = 0; start < text.length; start++) {
-    if (text[start] === "\\") start++;
-    else if (text[start] === "{") {
-      const commas: number[] = [];
-      let depth = 0;
-      for (let at = start; at < text.length; at++) {
-        const char = text[at];
-        if (char === "\\") at++;
-        else if (char === "{") depth++;
-        else if (char === "," && depth === 1) commas.push(at);
-        else if (char === "}" && --depth === 0) {
-          if (commas.length === 0) break;
-          const borders = [start, ...commas, at];
-          const parts = borders.slice(1).map((border, index) => text.slice((borders[index] ?? 0) + 1, border));
-          return { start, end: at + 1, parts };
-        }
-      }
-    }
-  }
-  return undefined;
 }
 
 function tokensOf(name: string): Token[] {

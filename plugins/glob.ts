@@ -1,6 +1,6 @@
 /** glob: files whose names match a pattern. */
 
-import { parseGlob } from "../core/glob_pattern.ts";
+import { parseGlob, pathBelow } from "../core/glob_pattern.ts";
 import { countLeftOut } from "../core/left_out.ts";
 import { cannot, quoted } from "../core/refusal.ts";
 import type { Definition, Entry, Handler, Workspace } from "../core/tool.ts";
@@ -48,8 +48,7 @@ export const handler: Handler<Input> = async ({ pattern, path = "" }, { workspac
     await workspace.list(base); // a wrong path is an error; a pattern that begins with no folder finds nothing
     return `${nothing}: there is no folder ${quoted(start)}`;
   }
-  const below = real === "." ? 0 : real.length + 1;
-  const pathOf = ({ path }: Entry): string => `${glob.folder}/${path.slice(below)}`;
+  const pathOf = ({ path }: Entry): string => `${glob.folder}/${pathBelow(real, path)}`;
   const matches = (entry: Entry): boolean => glob.matches(pathOf(entry));
   const found: string[] = [];
   let total = 0;
