@@ -50,6 +50,20 @@ export type ContentBlock =
 // deno-lint-ignore no-explicit-any -- a handler names the type that its own schema holds
 export type Handler<Input = any> = (input: Input, context: Context) => unknown;
 
+/**
+ * What a call would change, for whoever is asked before it runs. Gets what the handler gets and writes nothing; where the handler would
+ * refuse, it throws the same. What only the attempt can tell (a full disk) it does not know.
+ */
+// deno-lint-ignore no-explicit-any -- as for a handler
+export type Preview<Input = any> = (input: Input, context: Context) => Promise<Change>;
+
+export interface Change {
+  /** The file itself, behind every link, relative to the workspace root; it need not be there yet. */
+  path: string;
+  /** Unified diff from the file as it is to the file as it would be; from `/dev/null` where it is new. Text of strangers: not cleaned. */
+  diff: string;
+}
+
 /** What a handler gets beside its input. */
 export interface Context {
   workspace: Workspace;
@@ -117,8 +131,11 @@ export interface WalkedFile {
  * again; there is no other way to a file. Errors are written for the model: `Cannot read "x": …`.
  */
 export interface Workspace {
-  /** The real path relative to the root, with `/`; `.` is the root itself. Throws if it leads outside. */
-  resolve(path: string): Promise<string>;
+  /**
+   * The real path relative to the root, with `/`; `.` is the root itself. Throws if it leads outside, or if nothing is there. For
+   * `"write"` the file need not be there: where `writeText` would put it. Throws what that would throw without touching the disk.
+   */
+  resolve(path: string, access?: "read" | "write"): Promise<string>;
   /** A whole UTF-8 file without its BOM. Throws when it is not UTF-8 or over 10 MB. */
   readText(path: string): Promise<string>;
   /** Bytes from `offset` (default 0), at most `length` (default: to the end, at most 50 MB). */
@@ -133,6 +150,9 @@ export interface Workspace {
   walk(options?: WalkOptions): AsyncIterable<Entry>;
   /** The regular files of a walk with their bytes, in its order; some are read ahead. For looking into very many files. */
   walkFiles(options: FilesOptions): AsyncIterable<WalkedFile>;
-  /** Replaces or creates a file at once (temporary file, then rename), with the folders it needs. */
-  writeText(path: string, text: string): Promise<void>;
+  /**
+   * Replaces or creates a file at once (temporary file, then rename), with the folders it needs. `replaces` is the SHA-256 in hex of
+   * the file that this text was made from, or null when there was none: throws, with the file as it is, when that is no longer so.
+   */
+  writeText(path: string, text: string, options?: { replaces?: string | null }): Promise<void>;
 }

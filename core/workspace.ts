@@ -91,6 +91,16 @@ export async function openWorkspace(grant: Grant): Promise<Workspace> {
     return bytes.subarray(0, filled);
   }
 
+  /** Where something that may be written is, or would be: the deepest folder that exists, and the names that are missing. */
+  async function locateTarget(path: string) {
+    await checkRoot();
+    const asked = readPath(path, rules.root, rules.folders);
+    if (asked.isFolder) throw refused("it ends in a slash. Name a file");
+    const found = await find(asked.path, rules, false);
+    rules.check(childOf(found.real, ...found.missing), "write");
+    return found;
+  }
+
   async function folderAt(path: string): Promise<string> {
     const real = await locate(path, "folder");
     if (!(await lstat(toDisk(real))).isDirectory()) throw refused("it is a file, not a folder. Use read_file");
@@ -114,7 +124,12 @@ export async function openWorkspace(grant: Grant): Promise<Workspace> {
   const entry = (real: string, kind: Entry["kind"]): Entry => ({ path: showName(shown(real, rules)), kind });
 
   return {
-    resolve: (path) => attempt("open", path, async () => showName(shown(await locate(path, "file"), rules))),
+    resolve: (path, access = "read") =>
+      attempt(access === "write" ? "write" : "open", path, async () => {
+        if (access === "read") return showName(shown(await locate(path, "file"), rules));
+        const { real, missing } = await locateTarget(path);
+        return showName(shown(childOf(real, ...missing), rules));
+      }),
 
     readText: (path) =>
       attempt("read", path, async () => {
@@ -167,15 +182,11 @@ export async function openWorkspace(grant: Grant): Promise<Workspace> {
 
     walkFiles: (options) => attemptEach("list", options.path ?? ".", (start) => walkFiles(start, rules, options)),
 
-    writeText: (path, text) =>
+    writeText: (path, text, { replaces } = {}) =>
       attempt("write", path, async () => {
-        await checkRoot();
         if (!text.isWellFormed()) throw refused("the text has half a character in it (a lone surrogate)");
-        const asked = readPath(path, rules.root, rules.folders);
-        if (asked.isFolder) throw refused("it ends in a slash. Name a file");
-        const { real, missing } = await find(asked.path, rules, false);
-        rules.check(childOf(real, ...missing), "write");
-        await replaceFile(real, missing, text);
+        const { real, missing } = await locateTarget(path);
+        await replaceFile({ real, names: missing, text, replaces });
       }),
   };
 }
