@@ -44,6 +44,18 @@ export function createCleaner(): { push(piece: string): string; end(): string } 
   };
 }
 
+/** Lines of a text; a last one without a line end counts. */
+export function countLines(text: string): number {
+  return countLineEnds(text) + (text === "" || text.endsWith("\n") ? 0 : 1);
+}
+
+/** LFs between two offsets. */
+export function countLineEnds(text: string, from = 0, to = text.length): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}
+
 /** The first `limit` characters, never half of a surrogate pair. */
 export function headOf(text: string, limit: number): string {
   const head = text.slice(0, limit);
