@@ -1,0 +1,131 @@
+/** edit_file: one text of a file replaced by another. */
+
+import { describeBytes } from "../core/encoding.ts";
+import { unifiedDiff } from "../core/diff.ts";
+import { type Edited, findPlaces, linesAt, type Place, replaceAt } from "../core/edit.ts";
+import { notFoundHint } from "../core/not_found_hint.ts";
+import { quoted } from "../core/refusal.ts";
+import { cannot, inVerb, openTarget, sha256Of, type Target } from "../core/target.ts";
+import { headOf } from "../core/text.ts";
+import type { Context, Definition, Handler, Preview } from "../core/tool.ts";
+
+export const definition: Definition = {
+  name: "edit_file",
+  description:
+    "Replaces a text of a file that was read with read_file: old_string must be in it exactly once, or set replace_all. Copy old_string " +
+    "from the file without the line numbers, with its indentation and as many lines around it as make it unique. Line ends stay as the " +
+    "file has them, LF or CRLF; for a new file use write_file.",
+  input_schema: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "File, relative to the workspace" },
+      old_string: { type: "string", description: "The text to replace, exactly as it is in the file" },
+      new_string: { type: "string", description: "The text to put in its place; empty to delete it" },
+      replace_all: { type: "boolean", description: "Replace it everywhere in the file. Default: false" },
+    },
+    required: ["path", "old_string", "new_string"],
+    additionalProperties: false,
+  },
+  permissions: { read: true, write: true },
+  strict: true,
+};
+
+interface Input {
+  path: string;
+  old_string: string;
+  new_string: string;
+  replace_all?: boolean | null;
+}
+
+/** Line numbers that are named in one message. */
+const NAMED = 10;
+/** Changed places that are shown, lines of one of them, lines around it, and characters of a line. */
+const SHOWN = { places: 3, lines: 20, around: 2, characters: 200 };
+
+export const handler: Handler<Input> = async (input, context) => {
+  const { target, edited } = await edit(input, context);
+  const { real, seen } = target;
+  await inVerb("edit", context.workspace.writeText(real, edited.text, { replaces: seen.sha256 }));
+  context.seen.note(real, { sha256: sha256Of(edited.text), whole: seen.whole });
+  return `${summary(input.path, edited)}\n${excerpt(edited)}`;
+};
+
+export const preview: Preview<Input> = async (input, context) => {
+  const { target, before, edited } = await edit(input, context);
+  return { path: target.real, diff: await unifiedDiff(target.real, before, edited.text) };
+};
+
+/** All but the writing. */
+async function edit(input: Input, context: Context): Promise<{ target: Target; before: string; edited: Edited }> {
+  const { path, old_string: oldText, new_string: newText, replace_all: isAll } = input;
+  for (const name of ["path", "old_string"] as const) {
+    if (input[name] === "") throw cannotCall(name, "it is empty");
+  }
+  for (const name of ["old_string", "new_string"] as const) {
+    if (!input[name].isWellFormed()) throw cannotCall(name, "it has half a character in it (a lone surrogate)");
+  }
+  if (oldText === newText) throw cannotCall("new_string", "it is the same as old_string");
+  const otherwise = "it was not read in this session. Read it with read_file first";
+  const target = await openTarget(path, { verb: "edit", whole: false, otherwise }, context);
+  const before = decode(path, target.bytes);
+  const places = findPlaces(before, oldText);
+  if (places.length === 0) throw cannot("edit", path, `old_string is not in it. ${notFoundHint(before, oldText)}`);
+  if (places.length > 1 && isAll !== true) throw cannot("edit", path, ambiguous(before, places));
+  const edited = replaceAt(before, places, { oldText, newText });
+  if (edited.text === before) throw cannot("edit", path, "it would be the same afterwards. Look at new_string again");
+  return { target, before, edited };
+}
+
+/** With its BOM, so that all that is not replaced is written back as it was. */
+function decode(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw cannot("edit", path, `it is ${describeBytes(bytes, bytes.length)}`);
+  }
+}
+
+function ambiguous(text: string, places: readonly Place[]): string {
+  const lines = linesAt(text, places.slice(0, NAMED).map(({ start }) => start));
+  return `old_string is in it ${places.length} times, at ${nameLines(lines, places.length)}. ` +
+    "Add lines around it so that it fits one place only, or set replace_all";
+}
+
+function summary(path: string, { lines }: Edited): string {
+  const times = lines.length === 1 ? "1 place" : `${lines.length} places`;
+  return `Edited ${quoted(path)}: ${times}, ${
+    nameLines(lines.slice(0, NAMED).map(({ first }) => first), lines.length)
+  }`;
+}
+
+/** `line 3`, `lines 1, 1 and 2`, `lines 1, 2, 3 and 40 more`. */
+function nameLines(lines: readonly number[], total: number): string {
+  if (total === 1) return `line ${lines[0]}`;
+  const last = total > lines.length ? `${total - lines.length} more` : String(lines.at(-1));
+  const others = total > lines.length ? lines : lines.slice(0, -1);
+  return `lines ${others.join(", ")} and ${last}`;
+}
+
+/** The first changed places as they are now, numbered as read_file does it. */
+function excerpt({ text, lines }: Edited): string {
+  const all = text.split("\n");
+  const rows: string[] = [];
+  let shown = 0; // the last line that is in the excerpt
+  for (const { first, last } of lines.slice(0, SHOWN.places)) {
+    const from = Math.max(shown + 1, first - SHOWN.around);
+    const to = Math.min(last + SHOWN.around, first + SHOWN.lines, all.length - (text.endsWith("\n") ? 1 : 0));
+    if (shown > 0 && from > shown + 1) rows.push("   ...");
+    for (let line = from; line <= to; line++) rows.push(`${String(line).padStart(6)}\t${shorten(all[line - 1] ?? "")}`);
+    shown = Math.max(shown, to);
+  }
+  return rows.length > 0 ? rows.join("\n") : "The file is empty now";
+}
+
+function shorten(line: string): string {
+  const text = line.replace(/\r$/, "").replace(/^\ufeff/, "");
+  return text.length > SHOWN.characters ? `${headOf(text, SHOWN.characters)}…` : text;
+}
+
+function cannotCall(parameter: string, how: string): Error {
+  return new Error(`Cannot call edit_file: ${parameter}: ${how}`);
+}
