@@ -1,5 +1,6 @@
 /** Inside a host: load the plugins it is for, then serve calls until the channel ends. */
 
+import process from "node:process";
 import type { Outcome } from "./registry.ts";
 import { checkPlugin, importPlugin, type Plugin } from "./plugins.ts";
 import type { Channel, HostStart, SeenList, ToHost } from "./protocol.ts";
@@ -14,11 +15,13 @@ export function serveHost(channel: Channel): void {
   let makeContext: ContextMaker = () => {
     throw new Error("this host only loads");
   };
+  let run: Context["run"];
 
   async function start(message: HostStart): Promise<void> {
     for (const plugin of await load(message.plugins)) plugins.set(plugin.loaded.definition.name, plugin);
     if (message.grant) {
       const workspace = await openWorkspace(message.grant);
+      run = { cwd: message.grant.root, env: message.env ?? ownEnvironment() };
       makeContext = (signal, progress, seen) => ({ workspace, signal, progress, seen });
     }
     channel.send({ type: "ready", tools: [...plugins.values()].map((plugin) => plugin.loaded) });
@@ -32,7 +35,10 @@ export function serveHost(channel: Channel): void {
     const progress = (text: string) => channel.send({ type: "progress", id, text: String(text) });
     const plugin = plugins.get(tool);
     const outcome: Outcome = plugin
-      ? await runPlugin(plugin, message.input, makeContext(abort.signal, progress, seenFiles(message.seen, notes)))
+      ? await runPlugin(plugin, message.input, {
+        ...makeContext(abort.signal, progress, seenFiles(message.seen, notes)),
+        ...(plugin.loaded.permissions.run && run ? { run } : {}),
+      })
       : { content: `Cannot run ${tool}: its host does not have it`, is_error: true };
     running.delete(id);
     channel.send({ type: "result", id, ...outcome, seen: notes });
@@ -48,6 +54,11 @@ export function serveHost(channel: Channel): void {
 }
 
 type ContextMaker = (signal: AbortSignal, progress: (text: string) => void, seen: Seen) => Context;
+
+/** Core built it from nothing when it started this process. */
+function ownEnvironment(): { [name: string]: string } {
+  return { ...process.env as { [name: string]: string } };
+}
 
 async function load(from: HostStart["plugins"]): Promise<Plugin[]> {
   if ("file" in from) return [await importPlugin(from.file)];

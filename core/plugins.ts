@@ -25,7 +25,7 @@ export interface SetAside {
 
 /** Default and greatest limit of one call in milliseconds. */
 export const TIMEOUT_MS = 120_000;
-export const MAX_TIMEOUT_MS = 600_000;
+export const MAX_TIMEOUT_MS = 610_000;
 
 const ENDINGS = new Set([".ts", ".mts", ".js", ".mjs"]);
 

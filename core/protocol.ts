@@ -30,7 +30,7 @@ const Loaded = v.object({
     net: v.exactOptional(v.array(v.string())),
     env: v.exactOptional(v.array(v.string())),
   }),
-  timeout_ms: v.pipe(v.number(), v.minValue(1), v.maxValue(600_000)),
+  timeout_ms: v.pipe(v.number(), v.minValue(1), v.maxValue(610_000)),
 });
 
 /** From a host. Ids are core's; one that is not open is ignored, and nothing a host says grants anything. */
@@ -56,6 +56,8 @@ export interface HostStart {
   type: "start";
   plugins: { builtin: string[] } | { file: string };
   grant?: Grant;
+  /** The environment of programs that a tool starts; a host that is a process has it as its own. */
+  env?: { [name: string]: string };
 }
 
 export type ToHost =

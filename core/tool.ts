@@ -30,7 +30,7 @@ export interface Definition {
   description: string;
   input_schema: JsonSchema | StandardSchema;
   permissions?: Permissions;
-  /** Limit of one call in milliseconds: default 120,000, at most 600,000. */
+  /** Limit of one call in milliseconds: default 120,000, at most 610,000. */
   timeout_ms?: number;
   /** Ask the API to hold the model's input to the schema. Needs `additionalProperties: false`. */
   strict?: boolean;
@@ -73,6 +73,8 @@ export interface Context {
   progress(text: string): void;
   /** Which files the model has seen in this session. */
   seen: Seen;
+  /** Present where `permissions.run` is declared: where and with what programs start, as options of `spawn`. */
+  run?: { cwd: string; env: { [name: string]: string } };
   /** Present where `permissions.net` is declared: https, only to the hosts that the user granted. */
   fetch?: typeof fetch;
 }
