@@ -21,6 +21,10 @@ const NUMBERS = {
   prctl: [157, 167],
   prlimit64: [302, 261],
   seccomp: [317, 277],
+  // Made for commands: one pipe for what they say, and the end of what they leave behind.
+  pipe2: [293, 59],
+  wait4: [61, 260],
+  waitid: [247, 95],
   // Looking into other processes.
   kcmp: [312, 272],
   migrate_pages: [256, 238],

@@ -1,0 +1,101 @@
+/** bash: one command in a shell of its own. */
+
+import { type CommandEnd, runCommand } from "../core/command.ts";
+import { codeOf, quoted } from "../core/refusal.ts";
+import type { Definition, Handler } from "../core/tool.ts";
+
+/** Seconds. */
+const DEFAULT_TIMEOUT = 120;
+const LONGEST_TIMEOUT = 600;
+
+export const definition: Definition = {
+  name: "bash",
+  description:
+    "Runs a command with bash, for tests, builds, git and other programs. To list, find, read or change files use the tools for that: " +
+    "a file seen only through bash does not count as read. Every command starts in the workspace root with a fresh shell, so no folder " +
+    "or variable carries over, and what it leaves in the background is ended; there is no terminal, no input, and no network unless " +
+    "the user gave it.",
+  input_schema: {
+    type: "object",
+    properties: {
+      command: { type: "string", description: "Command line or script for bash" },
+      timeout: { type: "number", description: "Seconds after which it is ended, at most 600. Default: 120" },
+    },
+    required: ["command"],
+    additionalProperties: false,
+  },
+  permissions: { read: true, write: true, run: true },
+  // Above the longest timeout: the output so far is only in the answer of this tool.
+  timeout_ms: (LONGEST_TIMEOUT + 10) * 1000,
+  strict: true,
+};
+
+interface Input {
+  command: string;
+  timeout?: number | null;
+}
+
+/** A command that ends with another exit code than 0 was run as it was meant to; one that a signal ended was not. */
+export const handler: Handler<Input> = async ({ command, timeout }, { run, workspace, signal, progress }) => {
+  if (command.trim() === "") throw new Error("Cannot call bash: command: it is empty. Give a command");
+  if (command.includes("\0")) throw new Error("Cannot call bash: command: it holds a NUL character. Leave it out");
+  const seconds = timeout ?? DEFAULT_TIMEOUT;
+  if (!(seconds > 0)) {
+    throw new Error(`Cannot call bash: timeout: expected seconds from 1 to ${LONGEST_TIMEOUT}, got ${seconds}`);
+  }
+  const most = Math.min(seconds, LONGEST_TIMEOUT);
+  if (run === undefined) throw new Error("Cannot call bash: its host has no permission to run programs");
+  let end: CommandEnd;
+  try {
+    end = await runCommand({
+      ...run,
+      command,
+      timeoutMs: most * 1000,
+      signal,
+      progress: (output) => progress(output.lastLine()),
+    });
+  } catch (error) {
+    throw await reasonFor(error, command, () => workspace.exists("."));
+  }
+  const { text, damaged } = end.output.show();
+  const said = text + (damaged ? `${text ? "\n" : ""}[bytes that are not UTF-8 are shown as \ufffd]` : "");
+  const failure = failureOf(end, most);
+  if (failure === undefined) return [...(said ? [said] : []), ...lastLines(end, said === "")].join("\n");
+  const so = said === "" ? "It printed nothing." : `Its output so far:\n${said}`;
+  throw new Error(`Cannot run ${quoted(command)}: ${failure}. ${so}\n${lastLine(end)}`);
+};
+
+function failureOf({ stopped, signal }: CommandEnd, seconds: number): string | undefined {
+  if (stopped === "timeout") return `no end after ${seconds} s`;
+  if (stopped === "interrupt") return "interrupted by the user";
+  return signal === null ? undefined : `it was ended by ${signal}`;
+}
+
+function lastLines(end: CommandEnd, silent: boolean): string[] {
+  return [...leftLine(end), `[exit code ${end.code} after ${duration(end)}${silent ? ", no output" : ""}]`];
+}
+
+function lastLine(end: CommandEnd): string {
+  if (end.stopped === "timeout") return `[timed out: ended after ${duration(end)}, with all that it had started]`;
+  return `[ended after ${duration(end)}, with all that it had started]`;
+}
+
+function leftLine({ left }: CommandEnd): string[] {
+  if (left.length === 0) return [];
+  const names = [...new Set(left.filter((name) => name !== undefined))].slice(0, 5);
+  const what = names.length > 0 ? `: ${names.join(", ")}` : "";
+  return [`[what it had left in the background was ended 1 s after it${what}]`];
+}
+
+function duration({ durationMs }: CommandEnd): string {
+  return `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 2 : 0)} s`;
+}
+
+async function reasonFor(error: unknown, command: string, hasFolder: () => Promise<boolean>): Promise<unknown> {
+  const cannotRun = (how: string) => new Error(`Cannot run ${quoted(command)}: ${how}`);
+  if (codeOf(error) === "E2BIG") return cannotRun("it is too long. Write it to a file and run that");
+  if (codeOf(error) === "NOT_GRANTED") return cannotRun("Deno was not given the right to start bash");
+  if (codeOf(error) === undefined) return error;
+  if (!await hasFolder()) return cannotRun("the workspace directory is no longer there");
+  return cannotRun("there is no bash and no sh here");
+}
