@@ -1,13 +1,14 @@
 /** The tools there are: the built-in ones, and those found in plugin folders, each with the host that runs it. */
 
 import * as builtin from "../plugins/mod.ts";
+import type { Approval } from "./approval.ts";
 import type { Hosts } from "./hosts.ts";
 import { basename, extname } from "./path.ts";
-import { decide, grantFor, isOffered, permissionSet } from "./permissions.ts";
+import { grantFor, isOffered, permissionSet } from "./permissions.ts";
 import { checkPlugin, findPlugins, type SetAside } from "./plugins.ts";
 import type { Policy } from "./policy.ts";
 import type { Loaded } from "./protocol.ts";
-import type { Host, Tool } from "./registry.ts";
+import type { Tool } from "./registry.ts";
 import { ownPluginFolder } from "./runtime.ts";
 
 export interface Catalog {
@@ -21,10 +22,11 @@ export interface CatalogOptions {
   /** In the order in which names are given away. A folder that is not there has no plugins. */
   folders: readonly string[];
   hosts: Hosts;
+  approval: Approval;
 }
 
 /** Imports the built-in tools for their definitions; every other plugin is loaded by a host. */
-export async function openCatalog({ policy, folders, hosts }: CatalogOptions): Promise<Catalog> {
+export async function openCatalog({ policy, folders, hosts, approval }: CatalogOptions): Promise<Catalog> {
   const tools: Tool[] = [];
   const setAside: SetAside[] = [];
 
@@ -35,7 +37,7 @@ export async function openCatalog({ policy, folders, hosts }: CatalogOptions): P
     const needs = first.permissions;
     const host = hosts.open({ plugins, needs, grant: grantFor(policy, needs) }, offered);
     for (const { definition, permissions } of offered) {
-      tools.push({ definition, permissions, source, host: withPolicy(host, policy, permissions) });
+      tools.push(approval.guard({ definition, permissions, source, host }));
     }
   }
 
@@ -77,15 +79,4 @@ async function loadFile(hosts: Hosts, file: string): Promise<Loaded | string> {
   } catch (error) {
     return error instanceof Error ? error.message : "did not load";
   }
-}
-
-/** What the policy does not allow never reaches the host. */
-function withPolicy(host: Host, policy: Policy, needs: Tool["permissions"]): Host {
-  return {
-    async call(tool, input, options) {
-      const { state, reason } = decide(policy, needs);
-      if (state === "allow") return await host.call(tool, input, options);
-      return { content: reason ?? "Not run: it was not allowed", is_error: true };
-    },
-  };
 }

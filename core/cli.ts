@@ -136,6 +136,10 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const { registry } = setup;
   const model = await openModel(options, registry);
   const agent = { ask: model.ask, registry, maxSteps: options.maxSteps, signal: io.signal };
+  if (words.length === 0 && !options.print && process.stdin.isTTY && io.stdout.tty && options.outputFormat === "text") {
+    const { chat } = await import("./chat.ts");
+    return await chat({ setup, model, maxSteps: options.maxSteps, screen: io.stdout });
+  }
   const prompt = await readPrompt(words);
   if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);

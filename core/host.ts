@@ -34,8 +34,9 @@ export function serveHost(channel: Channel): void {
     const notes: SeenList = [];
     const progress = (text: string) => channel.send({ type: "progress", id, text: String(text) });
     const plugin = plugins.get(tool);
+    const runOrPreview = message.preview ? previewPlugin : runPlugin;
     const outcome: Outcome = plugin
-      ? await runPlugin(plugin, message.input, {
+      ? await runOrPreview(plugin, message.input, {
         ...makeContext(abort.signal, progress, seenFiles(message.seen, notes)),
         ...(plugin.loaded.permissions.run && run ? { run } : {}),
       })
@@ -77,6 +78,20 @@ export async function runPlugin(plugin: Plugin, raw: unknown, context: Context):
       content: contentOf(await plugin.handler(checked.input, context), plugin.loaded.definition.name),
       is_error: false,
     };
+  } catch (error) {
+    return { content: messageOf(error), is_error: true };
+  }
+}
+
+/** What the call would do. Never throws, and never runs the handler. */
+async function previewPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
+  try {
+    const checked = await plugin.schema.check(raw);
+    if (!checked.ok) {
+      return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
+    }
+    const proposal = await plugin.preview?.(checked.input, context);
+    return { content: "(no output)", is_error: false, ...(proposal ? { proposal } : {}) };
   } catch (error) {
     return { content: messageOf(error), is_error: true };
   }

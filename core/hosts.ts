@@ -54,15 +54,17 @@ export function createHosts(connect: Connect, seen: Map<string, SeenFile>, limit
     open(order, tools) {
       let session: Session | undefined;
       const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+      async function ask(message: Pick<Order, "tool" | "input" | "preview">, options: CallOptions): Promise<Outcome> {
+        if (!session || session.isGone()) session = start(order);
+        const known = byName.get(message.tool);
+        const handed = known?.permissions.write ? [...seen] : [];
+        return await session.call({ ...message, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
+          for (const [path, file] of notes) seen.set(path, file);
+        });
+      }
       return {
-        async call(tool, input, options) {
-          if (!session || session.isGone()) session = start(order);
-          const known = byName.get(tool);
-          const handed = known?.permissions.write ? [...seen] : [];
-          return await session.call({ tool, input, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
-            for (const [path, file] of notes) seen.set(path, file);
-          });
-        },
+        call: (tool, input, options) => ask({ tool, input }, options),
+        preview: (tool, input, options) => ask({ tool, input, preview: true }, options),
       };
     },
     close() {
@@ -152,7 +154,8 @@ function openSession(connection: Connection, start: HostStart, limits: typeof HO
     if (typeof result === "string") return failed(order.tool, result);
     note(result.seen);
     if (ended !== undefined && result.is_error) return failed(order.tool, ended);
-    return { content: result.content, is_error: result.is_error };
+    const { content, is_error, proposal } = result;
+    return { content, is_error, ...(proposal ? { proposal } : {}) };
   }
 
   return { ready: ready.promise, gone: connection.closed, isGone: () => gone, call, kill };

@@ -8,13 +8,14 @@ import { basename, extname, join } from "./path.ts";
 import type { Loaded } from "./protocol.ts";
 import { byCodePoint } from "./registry.ts";
 import { readSchema, type Schema, wireSchema } from "./schema.ts";
-import type { Definition, Handler } from "./tool.ts";
+import type { Definition, Handler, Preview } from "./tool.ts";
 
 /** A plugin that passed every check. */
 export interface Plugin {
   loaded: Loaded;
   schema: Schema;
   handler: Handler;
+  preview: Preview | undefined;
 }
 
 /** A file that is not used, with the reason in words for its author. */
@@ -82,9 +83,14 @@ export async function importPlugin(file: string): Promise<Plugin> {
 
 /** Checks what a module exports. The file's name is the tool's name. */
 export async function checkPlugin(module: { [name: string]: unknown }, fileName: string): Promise<Plugin> {
-  const { definition, handler } = module as { definition?: Partial<Definition>; handler?: Handler };
+  const { definition, handler, preview } = module as {
+    definition?: Partial<Definition>;
+    handler?: Handler;
+    preview?: Preview;
+  };
   if (typeof definition !== "object" || definition === null) throw new Error(`has no export "definition"`);
   if (typeof handler !== "function") throw new Error(`has no export "handler" that is a function`);
+  if (preview !== undefined && typeof preview !== "function") throw new Error("preview: is not a function");
   const { name, description, timeout_ms = TIMEOUT_MS, strict = false } = definition;
   if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new Error("definition.name: needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
@@ -108,7 +114,7 @@ export async function checkPlugin(module: { [name: string]: unknown }, fileName:
   const input_schema = wireSchema(schema.json, strict);
   if (JSON.stringify(input_schema).length > 100_000) throw new Error("definition.input_schema: is over 100,000 bytes");
   const wire = { name, description: description.trim().toWellFormed(), input_schema, ...(strict ? { strict } : {}) };
-  return { loaded: { definition: wire, permissions, timeout_ms }, schema, handler };
+  return { loaded: { definition: wire, permissions, timeout_ms }, schema, handler, preview };
 }
 
 function checkPermissions(permissions: unknown): Loaded["permissions"] {

@@ -44,6 +44,10 @@ export const FromHost = v.variant("type", [
     content: v.union([v.string(), v.array(v.variant("type", [Text, Image]))]),
     is_error: v.boolean(),
     seen: SeenList,
+    proposal: v.exactOptional(v.union([
+      v.object({ path: v.string(), diff: v.string() }),
+      v.object({ command: v.string() }),
+    ])),
   }),
 ]);
 export type FromHost = v.InferOutput<typeof FromHost>;
@@ -62,7 +66,8 @@ export interface HostStart {
 
 export type ToHost =
   | HostStart
-  | { type: "call"; id: number; tool: string; input: unknown; seen: SeenList }
+  /** With `preview` nothing is done: the result has a `proposal`, or the error that the call would have, or neither. */
+  | { type: "call"; id: number; tool: string; input: unknown; seen: SeenList; preview?: true }
   | { type: "cancel"; id: number };
 
 /** Either end of a connection. Messages are plain JSON values. */

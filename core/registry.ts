@@ -3,7 +3,7 @@
 import type { Event } from "./agent.ts";
 import type { Content, ToolResultBlock, ToolUseBlock } from "./message.ts";
 import { cutMiddle, oneLine, RESULT_LIMIT } from "./text.ts";
-import type { JsonSchema, Permissions } from "./tool.ts";
+import type { JsonSchema, Permissions, Proposal } from "./tool.ts";
 
 /** A definition as it goes over the wire; its bytes are the same on every runtime, machine and locale. */
 export interface WireDefinition {
@@ -17,6 +17,8 @@ export interface WireDefinition {
 export interface Outcome {
   content: string | Content[];
   is_error: boolean;
+  /** Of a preview only: what the call would do. */
+  proposal?: Proposal;
 }
 
 /** One call on its way to a tool. `progress` may be called until the outcome is there. */
@@ -28,6 +30,8 @@ export interface CallOptions {
 /** Where a tool's handler runs. Its outcome is for the model; it rejects only when the host itself has a bug. */
 export interface Host {
   call(tool: string, input: unknown, options: CallOptions): Promise<Outcome>;
+  /** What the call would do, for whoever is asked before it runs. Without a `proposal` the tool does not tell. */
+  preview?(tool: string, input: unknown, options: CallOptions): Promise<Outcome>;
 }
 
 /** A tool that is ready to be called. */

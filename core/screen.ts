@@ -72,7 +72,7 @@ export function openScreen(stream: WriteStream, { env, closed }: ScreenOptions):
   };
 }
 
-const STYLES = { cyan: "36", grey: "90", red: "31", yellow: "33", bold: "1" } as const;
+const STYLES = { cyan: "36", green: "32", grey: "90", red: "31", yellow: "33", bold: "1" } as const;
 
 export type Style = keyof typeof STYLES;
 

@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import type { Ask } from "./agent.ts";
+import { type Approval, createApproval } from "./approval.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
 import { checkBaseUrl } from "./endpoint.ts";
 import { connectFor } from "./connect.ts";
@@ -13,6 +14,7 @@ import type { Premises } from "./premises.ts";
 import { systemPrompt } from "./prompt.ts";
 import { createRegistry, type Registry } from "./registry.ts";
 import { mayRead, readEnv } from "./runtime.ts";
+import type { SeenFile } from "./tool.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 
@@ -20,6 +22,11 @@ export const DEFAULT_MODEL = "claude-sonnet-5-5";
 
 export interface Setup extends Premises {
   fence: FenceStatus;
+  /** Programs that tools start are held by the kernel as well. */
+  confined: boolean;
+  /** What the model has seen of files in this session. */
+  seen: Map<string, SeenFile>;
+  approval: Approval;
   hosts: Hosts;
   catalog: Catalog;
   registry: Registry;
@@ -28,10 +35,12 @@ export interface Setup extends Premises {
 /** Loads the plugins. Throws a usage error when `--tools` names one that is not there. */
 export async function setUp(options: Options, premises: Premises, fence: FenceStatus): Promise<Setup> {
   const { policy, pluginFolders } = premises;
-  const hosts = createHosts(connectFor(premises, fence), new Map());
-  const catalog = await openCatalog({ policy, folders: pluginFolders, hosts });
+  const seen = new Map<string, SeenFile>();
+  const hosts = createHosts(connectFor(premises, fence), seen);
+  const approval = createApproval(policy);
+  const catalog = await openCatalog({ policy, folders: pluginFolders, hosts, approval });
   const registry = createRegistry(chosen(catalog, options.tools));
-  return { ...premises, fence, hosts, catalog, registry };
+  return { ...premises, fence, confined: fence.level === "kernel", seen, approval, hosts, catalog, registry };
 }
 
 function chosen({ tools }: Catalog, names: readonly string[] | undefined): Catalog["tools"] {

@@ -55,7 +55,10 @@ export type Handler<Input = any> = (input: Input, context: Context) => unknown;
  * refuse, it throws the same. What only the attempt can tell (a full disk) it does not know.
  */
 // deno-lint-ignore no-explicit-any -- as for a handler
-export type Preview<Input = any> = (input: Input, context: Context) => Promise<Change>;
+export type Preview<Input = any> = (input: Input, context: Context) => Promise<Proposal> | Proposal;
+
+/** What is about to happen: a change of a file, or a command. */
+export type Proposal = Change | { command: string };
 
 export interface Change {
   /** The file itself, behind every link, relative to the workspace root; it need not be there yet. */
