@@ -7,7 +7,7 @@ import { isApiError } from "./api_error.ts";
 import { appendText } from "./history.ts";
 import type { Message } from "./message.ts";
 import { join } from "./path.ts";
-import { askAt } from "./question.ts";
+import { askAt, UNCONFINED } from "./question.ts";
 import { type Command, runChat } from "./repl.ts";
 import type { Screen } from "./screen.ts";
 import type { OpenModel, Setup } from "./start.ts";
@@ -50,9 +50,6 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
   }, { stdin: process.stdin as ReadStream, screen });
   return EXIT.done;
 }
-
-/** Said before a program is started that no fence holds. */
-export const UNCONFINED = "Nothing confines this program: it reaches every file and host that you reach";
 
 function permissionsCommand({ approval }: Setup): Command {
   return {

@@ -1,9 +1,11 @@
 /** The command: what to do, in which order, and the exit code. The one place that prints errors. */
 
 import process from "node:process";
-import type { WriteStream } from "node:tty";
+import type { ReadStream, WriteStream } from "node:tty";
 import { isApiError } from "./api_error.ts";
 import { type Options, parseArgv, type Task } from "./options.ts";
+import { askBetween, UNCONFINED } from "./question.ts";
+import type { View } from "./terminal.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { mayRead, programFolder, readEnv } from "./runtime.ts";
@@ -143,7 +145,13 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const prompt = await readPrompt(words);
   if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);
+  const notice = setup.confined ? undefined : UNCONFINED;
+  const stdin = process.stdin as ReadStream;
+  const prepare = (view: View) => {
+    if (setup.policy.prompt) setup.approval.ask = askBetween(stdin, io.stderr, view.pause, notice);
+  };
   return await printTurn({
+    prepare,
     agent,
     prompt,
     format: options.outputFormat,

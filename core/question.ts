@@ -1,9 +1,15 @@
 /** How a question before a call looks at the terminal, and what the user's keys mean. */
 
 import type { Answer, AskUser, Question } from "./approval.ts";
-import type { Choice } from "./ask.ts";
+import type { ReadStream } from "node:tty";
+import { type Choice, createAsker } from "./ask.ts";
+import { openKeyboard } from "./keyboard.ts";
 import { paint, type Screen } from "./screen.ts";
+import type { View } from "./terminal.ts";
 import { oneLine, visible } from "./text.ts";
+
+/** Said before a program is started that no fence holds. */
+export const UNCONFINED = "Nothing confines this program: it reaches every file and host that you reach";
 
 /** The part of an asker that a question needs; no answer is `undefined`. */
 export interface Questioner {
@@ -31,6 +37,29 @@ export function askAt(screen: Screen, questioner: Questioner, notice: string | u
     if (key === "a") return { verdict: "always" };
     const word = key === "w" ? await questioner.askLine("What should the model know?") : undefined;
     return word === undefined ? { verdict: "no" } : { verdict: "no", word };
+  };
+}
+
+/** The same outside of a chat: the keyboard is taken for one question at a time, so that Ctrl-C stays what it is else. */
+export function askBetween(
+  stdin: ReadStream,
+  screen: Screen,
+  pause: View["pause"],
+  notice: string | undefined,
+): AskUser {
+  return async (question, signal) => {
+    const keyboard = openKeyboard(stdin, screen);
+    try {
+      const asker = createAsker(keyboard, screen);
+      keyboard.listen(asker.keep);
+      const options = { signal, pause };
+      return await askAt(screen, {
+        askKey: (words, choices) => asker.askKey(words, choices, options),
+        askLine: (words) => asker.askLine(words, options),
+      }, notice)(question, signal);
+    } finally {
+      keyboard.close();
+    }
   };
 }
 

@@ -7,7 +7,7 @@ import type { Message } from "./message.ts";
 import { isApiError } from "./api_error.ts";
 import type { OutputFormat } from "./options.ts";
 import type { Screen } from "./screen.ts";
-import { terminalView } from "./terminal.ts";
+import { terminalView, type View } from "./terminal.ts";
 
 /** Done; stopped early; could not start; interrupted. */
 export const EXIT = { done: 0, stopped: 1, unusable: 2, interrupted: 130 } as const;
@@ -21,6 +21,8 @@ export interface TurnOptions {
   fence: string;
   stdout: Screen;
   stderr: Screen;
+  /** Called with the view before the turn begins: whoever asks the user has to keep it still meanwhile. */
+  prepare?: (view: View) => void;
 }
 
 /** Runs the turn and writes what comes of it. Throws only bugs: an API that says no is an ending like others. */
@@ -31,6 +33,7 @@ export async function printTurn(options: TurnOptions): Promise<number> {
   const collected = collectTurn(options.model, options.fence);
   const show = format === "text" ? undefined : (value: unknown) => stdout.write(jsonLine(value));
   const view = terminalView({ stdout: format === "text" ? stdout : nowhere(stderr), stderr });
+  options.prepare?.(view);
   if (format === "stream-json") {
     const tools = agent.registry.definitions.map((tool) => tool.name);
     show?.({ type: "init", model: options.model, fence: options.fence, tools });
