@@ -15,18 +15,16 @@ export interface Found {
 
 /**
  * Follows an absolute path to its real place. The exact name goes first, then the printed form of a name; `isNear` also takes the one
- * name beside it that differs only in composition, spaces or apostrophes. Throws for a link that leads out, nowhere or in a circle.
+ * name beside it that differs only in composition, spaces or apostrophes. Throws for a link that leads nowhere or in a circle. The real
+ * place is not judged here: it may be outside.
  */
 export async function find(path: string, rules: Rules, isNear: boolean): Promise<Found> {
-  let real: string;
   try {
-    real = await realpathOf(path);
+    return { real: await realpathOf(path), missing: [] };
   } catch (error) {
     if (codeOf(error) !== "ENOENT" && codeOf(error) !== "ENOTDIR") throw error;
     return await search(path, rules, isNear);
   }
-  if (!rules.holds(real)) throw outside();
-  return { real, missing: [] };
 }
 
 async function search(path: string, rules: Rules, isNear: boolean): Promise<Found> {

@@ -54,9 +54,9 @@ export function createPager({ first, limit }: { first: number; limit: number }):
     length += part.length;
   }
 
-  function finish(): void {
+  function finish(isEnded: boolean): void {
     if (isWanted()) {
-      const text = textOf(kept, length, line === 1);
+      const text = textOf(kept, { length, isFirst: line === 1, isEnded });
       if (text === undefined) hasBadLine = true;
       const cut = text !== undefined && text.length > LINE_LIMIT ? cutLine(text, length) : text ?? "";
       const row = `${String(line).padStart(6)}\t${cut}`;
@@ -89,14 +89,14 @@ export function createPager({ first, limit }: { first: number; limit: number }):
       let at = 0;
       for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, at)) {
         take(chunk.subarray(at, end));
-        finish();
+        finish(true);
         at = end + 1;
       }
       take(chunk.subarray(at));
     },
     end() {
       if (bad === undefined && !isDecodable()) bad = recent;
-      if (length > 0) finish();
+      if (length > 0) finish(false);
       const total = line - 1;
       const last = first + shown.length - 1;
       const whole = first === 1 && last === total && !hasCutLine && bad === undefined;
@@ -105,14 +105,14 @@ export function createPager({ first, limit }: { first: number; limit: number }):
   };
 }
 
-/** A line's text without its CR, and the first one's without its BOM; more than `LINE_LIMIT` characters when it goes on. */
-function textOf(kept: Uint8Array[], length: number, isFirst: boolean): string | undefined {
+/** A line's text without the CR of its end, and the first one's without its BOM; more than `LINE_LIMIT` characters when it goes on. */
+function textOf(kept: Uint8Array[], line: { length: number; isFirst: boolean; isEnded: boolean }): string | undefined {
   let bytes = join(kept);
-  const isPart = bytes.length < length;
+  const isPart = bytes.length < line.length;
   if (isPart) bytes = bytes.subarray(0, borderBefore(bytes));
-  else if (bytes.at(-1) === CR) bytes = bytes.subarray(0, -1);
+  else if (line.isEnded && bytes.at(-1) === CR) bytes = bytes.subarray(0, -1);
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: !isFirst }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: !line.isFirst }).decode(bytes);
   } catch {
     return undefined;
   }

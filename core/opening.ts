@@ -15,6 +15,9 @@ export const TEMPORARY = /^\.tenon-[0-9a-f]+\.tmp$/;
 /** How often an opening is tried again when the place changed under it. */
 const ATTEMPTS = 5;
 
+/** Pairs of looks at a path where the kernel cannot be asked. */
+const LOOKS = 8;
+
 /** Codes of an opening that met another state than the look before it. */
 const MOVED = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
@@ -98,14 +101,19 @@ export async function entriesIn(real: string): Promise<{ name: string; kind: Ent
 export async function isAt(handle: FileHandle, real: string): Promise<boolean> {
   const place = await placeOf(handle);
   if (place !== undefined) return place === real;
-  // Without the kernel's answer, a swapper has to be right at every look to be believed.
-  const held = await handle.stat({ bigint: true });
-  return (await isSame(held, real)) && (await isSame(held, real)) && (await isSame(held, real));
+  return await isSame(await handle.stat({ bigint: true }), real);
 }
 
+/**
+ * Without the kernel's answer there is no single look that tells both what lies at a path and that no link is on the way. A swapper can
+ * pass one pair of looks by luck, about one time in four; it has to pass all of them.
+ */
 async function isSame(held: BigIntStats | undefined, real: string): Promise<boolean> {
-  const now = await lstat(toDisk(real), { bigint: true });
-  return now.dev === held?.dev && now.ino === held.ino && await realpathOf(real) === real;
+  for (let look = 0; look < LOOKS; look++) {
+    const now = await lstat(toDisk(real), { bigint: true });
+    if (now.dev !== held?.dev || now.ino !== held.ino || await realpathOf(real) !== real) return false;
+  }
+  return true;
 }
 
 /** Where the kernel says that an open file is now; nothing where it cannot be asked (no Linux, or Deno's permissions). */

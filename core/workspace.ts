@@ -25,8 +25,10 @@ const CHUNK = 65_536;
  * Opens the workspace and holds its folder: once that is moved or replaced, every call fails. Throws the file system's error when the
  * root does not exist.
  *
- * What it does not stop: hard links that someone made inside to a file outside; and outside Linux, or under Deno, a program that swaps
- * a folder for a link several times at exactly the right moments of one call. The kernel's fence stops the second.
+ * What it does not stop: hard links that someone made inside to a file outside; and, where the kernel cannot be asked what is open (Deno,
+ * macOS, Windows), a program that swaps a folder for a link again and again. There a read is refused with near certainty; a listing may,
+ * in an unlucky moment, show the names behind the link, a write may leave an empty temporary file or its text there. The kernel's fence
+ * stops that where there is one.
  */
 export async function openWorkspace(grant: Grant): Promise<Workspace> {
   const rules = await rulesOf(grant);

@@ -171,6 +171,6 @@ test("walk names exactly the files that git would add", async () => {
         expect(files.sort()).toEqual(added);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
 }, 30_000);

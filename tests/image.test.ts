@@ -59,6 +59,11 @@ describe("readImage", () => {
     });
   }
 
+  test("refuses a PNG that ends before its image data begins", () => {
+    const bytes = Buffer.from(IMAGES["image/png"]?.base64 ?? "", "base64");
+    expect(readImage(Buffer.concat([bytes.subarray(0, 33), bytes.subarray(-12)]))).toBeUndefined();
+  });
+
   test("measures JPEG, and refuses one that is cut anywhere", () => {
     const bytes = jpegOf(640, 480);
     expect(readImage(bytes)).toEqual({ media_type: "image/jpeg", width: 640, height: 480 });

@@ -1,10 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "../core/path.ts";
 import type { ContentBlock } from "../core/tool.ts";
 import { definition, handler } from "../plugins/read_file.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
+
+setDefaultTimeout(30_000);
 
 interface Input {
   path: string;
@@ -299,7 +301,7 @@ describe("read_file", () => {
     expect(await read(temp, { path: "large.txt", limit: 1 })).toContain("[line 1 of 4915200; go on with offset: 2]");
     expect(await read(temp, { path: "one-line.txt" })).toContain("[line cut: it has 157,286,400 bytes]");
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
-  }, 30_000);
+  });
 
   test("stops when the turn is stopped", async () => {
     await using temp = await tempWorkspace({ "a.txt": "a" });

@@ -1,8 +1,8 @@
-/** Reads while another process swaps a folder of the workspace for a link that leads out. */
+/** Reads, writes or lists while another process swaps a folder of the workspace for a link that leads out. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { symlink } from "node:fs/promises";
+import { readdir, readFile, symlink } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "../../core/path.ts";
 import { tempWorkspace } from "./temp_workspace.ts";
@@ -11,18 +11,20 @@ export interface Outcome {
   inside: number;
   refused: number;
   outside: number;
+  /** What lies outside afterwards: name and content. */
+  left: string[];
 }
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
-/** `command` starts the reader under its runtime; `how` is the guard or, to see that the race is real, the naive check. */
-export async function readInRace(
+/** `command` starts the actor under its runtime; `readNaively` is the check that loses, to see that the race is real. */
+export async function actInRace(
   command: readonly string[],
   times: number,
-  how: "guarded" | "naive",
+  how: "read" | "write" | "list" | "readNaively",
 ): Promise<Outcome> {
   await using temp = await tempWorkspace({ "dir/f.txt": "inside" });
-  await temp.sh("mkdir ../outside && printf outside > ../outside/f.txt");
+  await temp.sh("mkdir ../outside && printf outside > ../outside/f.txt && printf x > ../outside/x");
   await symlink("../outside", join(temp.root, "link"));
   const swapper = spawn(process.execPath, [
     fixture("swaps_a_folder.ts"),
@@ -32,13 +34,20 @@ export async function readInRace(
   try {
     await once(swapper.stdout, "data");
     const [program = "", ...options] = command.map((part) => part.replace("$ROOT", () => temp.root));
-    const reader = Bun.spawn([program, ...options, fixture("reads_in_a_race.ts"), temp.root, String(times), how]);
-    const [out, code] = await Promise.all([new Response(reader.stdout).text(), reader.exited]);
-    if (code !== 0) throw new Error(`the reader ended with ${code}`);
-    return JSON.parse(out);
+    const actor = Bun.spawn([program, ...options, fixture("acts_in_a_race.ts"), temp.root, String(times), how]);
+    const [out, code] = await Promise.all([new Response(actor.stdout).text(), actor.exited]);
+    if (code !== 0) throw new Error(`the actor ended with ${code}`);
+    if (swapper.exitCode !== null) throw new Error("the swapper ended by itself");
+    const outside = join(temp.top, "outside");
+    const left = (await readdir(outside)).sort().map(async (name) =>
+      `${name}: ${await readFile(join(outside, name), "utf8")}`
+    );
+    return { ...JSON.parse(out), left: await Promise.all(left) };
   } finally {
-    const ended = once(swapper, "exit");
-    swapper.kill("SIGKILL");
-    await ended;
+    if (swapper.exitCode === null) {
+      const ended = once(swapper, "exit");
+      swapper.kill("SIGKILL");
+      await ended;
+    }
   }
 }
