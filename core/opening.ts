@@ -60,20 +60,21 @@ export async function openFolder(real: string): Promise<Folder> {
   const handle = constants.O_DIRECTORY === undefined
     ? undefined
     : await open(toDisk(real), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  const first = handle === undefined ? await lstat(toDisk(real), { bigint: true }) : undefined;
-  const isHeld = async () => handle === undefined ? isSame(first, real) : await isAt(handle, real);
-  const dispose = async () => await handle?.close();
-  if (!(await isHeld())) {
-    await dispose();
-    throw refused("it changed while it was opened. Try again");
+  try {
+    const first = handle === undefined ? await lstat(toDisk(real), { bigint: true }) : undefined;
+    const isHeld = async () => handle === undefined ? await isSame(first, real) : await isAt(handle, real);
+    if (!(await isHeld())) throw refused("it changed while it was opened. Try again");
+    const isProc = handle !== undefined && await placeOf(handle) !== undefined;
+    return {
+      at: (name) => isProc ? `/proc/self/fd/${handle.fd}/${name}` : childOf(real, name),
+      isHeld: async () => isProc || await isHeld(),
+      sync: async () => await handle?.sync().catch(() => undefined),
+      [Symbol.asyncDispose]: async () => await handle?.close(),
+    };
+  } catch (error) {
+    await handle?.close();
+    throw error;
   }
-  const isProc = handle !== undefined && await placeOf(handle) !== undefined;
-  return {
-    at: (name) => isProc ? `/proc/self/fd/${handle.fd}/${name}` : childOf(real, name),
-    isHeld: async () => isProc || await isHeld(),
-    sync: async () => await handle?.sync().catch(() => undefined),
-    [Symbol.asyncDispose]: dispose,
-  };
 }
 
 /** What lies in a folder, by its real path: sorted by code point, names as in `fromDisk`. */
