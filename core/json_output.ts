@@ -52,6 +52,7 @@ export function collectTurn(model: string, fence: string): { take(event: Event):
       } else if (event.type === "tool_use") {
         replyIsOver = true;
       } else if (event.type === "usage") {
+        if (replyIsOver) result.result = ""; // this reply brought no text: that of the one before is not its
         replyIsOver = true;
         result.steps++;
         result.model = event.model;
