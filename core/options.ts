@@ -57,15 +57,15 @@ export function parseArgv(argv: readonly string[]): { task: Task; options: Optio
     program.parse(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw usageError(`${wordsOf(error)}. See tenon --help`);
+    if (error.exitCode !== 0) throw usageError(`${wordsOf(error)} See tenon --help`);
     task = { name: "show", text: printed.join("") };
   }
   return { task, options: readOptions(program.opts()) };
 }
 
 function wordsOf(error: CommanderError): string {
-  const message = error.message.replace(/^error: /, "").replace(/\n\(?/g, " ").replace(/[).]*$/, "");
-  return message.charAt(0).toUpperCase() + message.slice(1);
+  const message = error.message.replace(/^error: /, "").replace(/\n\(?/g, ". ").replace(/[).]*$/, "");
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${message.endsWith("?") ? "" : "."}`;
 }
 
 /** `-p` makes every word a word of the prompt, also the name of a command. */
