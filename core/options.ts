@@ -52,6 +52,8 @@ export function parseArgv(argv: readonly string[]): { task: Task; options: Optio
     getOutHasColors: () => false,
     getErrHasColors: () => false,
   });
+  // A value that may be left out is taken only after "=": that is how it is shown.
+  program.configureHelp({ optionTerm: ({ flags }) => flags.replace(" [", "[=") });
   for (const command of program.commands) command.copyInheritedSettings(program);
   try {
     program.parse(words, { from: "user" });
