@@ -229,6 +229,19 @@ describe("a host", () => {
     expect(await outcome).toEqual({ content: "the one", is_error: false });
   });
 
+  test("that takes its time to end gets no further call", async () => {
+    let starts = 0;
+    const connect: Connect = () => {
+      starts++;
+      return { send() {}, receive: (handle) => handle({ type: "failed", problem: "no" }), closed: never, kill() {} };
+    };
+    const never = new Promise<string>(() => {});
+    const host = createHosts(connect, new Map(), LIMITS).open({ plugins: { builtin: [] }, grant, needs: {} }, []);
+    await host.call("t", {}, options());
+    await host.call("t", {}, options());
+    expect(starts).toBe(2);
+  });
+
   test("is ended with all others by close", async () => {
     const { host, hosts, kills } = silentHost();
     const outcome = host.call("t", {}, options());
