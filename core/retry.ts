@@ -84,7 +84,7 @@ function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
     return `Cannot reach ${where}: Deno has no --allow-net for it. Start with deno run --allow-net=${hostOf(where)}`;
   }
   if (!(error instanceof APIError) || (error.status === undefined && !errorType(error))) {
-    return `Cannot reach ${where}: ${gistOf(error)}. Check the network, or --base-url`;
+    return `Cannot reach ${where}: ${gistOf(error).replace(/[.?!]+$/, "")}. Check the network, or --base-url`;
   }
   const body = error.error as { error?: { message?: unknown } } | undefined;
   const message = typeof body?.error?.message === "string" ? body.error.message : "no reason given";

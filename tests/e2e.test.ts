@@ -36,7 +36,7 @@ function linesOf({ stdout }: Outcome): { [name: string]: unknown }[] {
   return stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
 }
 
-describe.each([...WAYS])("a turn with tenon as %s", (way: Way) => {
+describe.concurrent.each([...WAYS])("a turn with tenon as %s", (way: Way) => {
   test("lists, reads, is told of a tool that is not there, and answers on stdout alone", async () => {
     await using temp = await tempWorkspace({ "notes.txt": "milk\n" });
     await using api = await fakeApi(THREE_ROUNDS);

@@ -11,7 +11,7 @@ function line(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-describe.each([...WAYS])("tenon call as %s", (way: Way) => {
+describe.concurrent.each([...WAYS])("tenon call as %s", (way: Way) => {
   test("answers each line as soon as it is done, while stdin stays open", async () => {
     await using temp = await tempWorkspace({ "a.txt": "one\n" });
     await using running = await startTenon(way, { cwd: temp.root, args: ["call"], stdin: "open" });
@@ -77,7 +77,7 @@ describe.each([...WAYS])("tenon call as %s", (way: Way) => {
   });
 });
 
-describe.each([...WAYS])("tenon tools and tenon doctor as %s", (way: Way) => {
+describe.concurrent.each([...WAYS])("tenon tools and tenon doctor as %s", (way: Way) => {
   test("lists the tools, as a table and as JSON", async () => {
     await using temp = await tempWorkspace();
     const table = await runTenon(way, { cwd: temp.root, args: ["tools"] });

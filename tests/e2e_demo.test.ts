@@ -88,7 +88,7 @@ function expectLines(text: string, told: readonly string[]): void {
   expect(lines.filter((line) => told.includes(line))).toEqual([...told]);
 }
 
-describe.each([...WAYS])("the demo model in tenon as %s", (way: Way) => {
+describe.concurrent.each([...WAYS])("the demo model in tenon as %s", (way: Way) => {
   test.each(rows)("answers $question", async ({ question, files, calls, says, not = [] }) => {
     await using temp = await tempWorkspace(files);
     const { code, stdout, stderr } = await runTenon(way, { cwd: temp.root, args: [question] });

@@ -20,8 +20,10 @@ export interface DenoGrants {
   read?: readonly string[];
   /** Hosts that may be reached. */
   net?: readonly string[];
-  /** Further flags. */
-  flags?: readonly string[];
+  /** Variables that may be read. Default: those of the README. */
+  env?: readonly string[];
+  /** Whether other variables look as if they were not set. Default: yes. */
+  ignoreEnv?: boolean;
 }
 
 export interface Start {
@@ -63,12 +65,20 @@ export async function runTenon(way: Way, start: Start): Promise<Outcome> {
   return await running.ended;
 }
 
-/** Starts tenon. Disposal kills what is left of it. */
+/** Runs at the same time, at most: two processors start no more of them sooner. */
+const AT_ONCE = 4;
+let started = 0;
+const waiting: (() => void)[] = [];
+
+/** Starts tenon, when it is its turn. Disposal kills what is left of it. */
 export async function startTenon(way: Way, start: Start): Promise<Running> {
   const command = [...(await commandOf(way, start)), ...(start.args ?? [])];
+  const bare = await bareEnv();
+  while (started >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  started++;
   const child = Bun.spawn(start.shell === undefined ? command : ["sh", "-c", start.shell, "sh", ...command], {
     cwd: start.cwd,
-    env: { ...(await bareEnv()), ...start.env },
+    env: { ...bare, ...start.env },
     stdin: start.stdin === undefined ? "ignore" : "pipe",
     stdout: "pipe",
     stderr: "pipe",
@@ -82,6 +92,10 @@ export async function startTenon(way: Way, start: Start): Promise<Running> {
       for (const look of listeners) look();
     }
   }
+  void child.exited.then(() => {
+    started--;
+    waiting.shift()?.();
+  });
   const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
   const ended = Promise.all([child.exited, gather("stdout"), gather("stderr")]).then(() => {
     clearTimeout(timer);
@@ -138,17 +152,16 @@ async function commandOf(way: Way, { program, deno = {} }: Start): Promise<strin
   ];
 }
 
+const ENV = ["ANTHROPIC_*", "HOME", "XDG_*", "CI", "NO_COLOR", "TERM"];
+
 /** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
-function denoFlags({ read = [], net = [], flags = [] }: DenoGrants): string[] {
+function denoFlags({ read = [], net = [], env = ENV, ignoreEnv = true }: DenoGrants): string[] {
+  const allow = (name: string, values: readonly string[]) =>
+    values.length > 0 ? [`--allow-${name}=${values.join(",")}`] : [];
   return [
-    "--no-prompt",
-    "--no-remote",
-    "--deny-import",
-    ...(read.length > 0 ? [`--allow-read=${read.join(",")}`] : []),
-    ...(net.length > 0 ? [`--allow-net=${net.join(",")}`] : []),
-    "--allow-env=ANTHROPIC_*,HOME,XDG_*,CI,NO_COLOR,TERM",
-    "--ignore-env",
-    ...flags,
+    ...["--no-prompt", "--no-remote", "--deny-import"],
+    ...[...allow("read", read), ...allow("net", net), ...allow("env", env)],
+    ...(ignoreEnv ? ["--ignore-env"] : []),
   ];
 }
 

@@ -1,0 +1,215 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { fakeApi, reply } from "./support/fake_api.ts";
+import { tempWorkspace } from "./support/temp_workspace.ts";
+import { type DenoGrants, runTenon, SOURCES, type Start, type Way, WAYS } from "./support/program.ts";
+
+setDefaultTimeout(60_000); // a run has its own limit
+
+interface Row {
+  args: string[];
+  /** The one line on stderr; `HOME` and `WS` stand for those folders. */
+  stderr: string;
+  env?: Record<string, string>;
+  deno?: DenoGrants;
+}
+
+const WHOLE = "It needs a whole number from 1 on. See tenon --help";
+const BROAD = "Go to the folder of one project, or give --allow-broad-workspace";
+const ALL = { read: ["/"] };
+
+const rows: Row[] = [
+  { args: ["-C", "nowhere", "hi"], stderr: 'Cannot work in "nowhere": no such folder' },
+  { args: ["-C", "a.txt", "hi"], stderr: 'Cannot work in "a.txt": it is not a folder' },
+  {
+    args: ["-C", "/", "hi"],
+    stderr: `Cannot work in "/": it is the root of the file system. ${BROAD}`,
+    deno: ALL,
+  },
+  { args: ["-C", "WS", "hi"], stderr: `Cannot work in "WS": it is your home folder. ${BROAD}`, env: { HOME: "WS" } },
+  {
+    args: ["-C", "..", "hi"],
+    stderr: `Cannot work in "TOP": it holds your home folder. ${BROAD}`,
+    env: { HOME: "WS" },
+    deno: ALL,
+  },
+  { args: ["--nope", "hi"], stderr: "Unknown option '--nope'. See tenon --help" },
+  { args: ["tools", "--nope"], stderr: "Unknown option '--nope'. See tenon --help" },
+  {
+    args: ["tools", "more"],
+    stderr: "Too many arguments for 'tools'. Expected 0 arguments but got 1. See tenon --help",
+  },
+  ...["0", "1.5", "x"].flatMap((value) => [
+    {
+      args: [`--max-steps=${value}`, "hi"],
+      stderr: `Option '--max-steps <n>' argument '${value}' is invalid. ${WHOLE}`,
+    },
+  ]),
+  { args: ["--max-tokens", "no", "hi"], stderr: `Option '--max-tokens <n>' argument 'no' is invalid. ${WHOLE}` },
+  {
+    args: ["--output-format", "xml", "hi"],
+    stderr:
+      "Option '--output-format <format>' argument 'xml' is invalid. It needs text, json or stream-json. See tenon --help",
+  },
+  {
+    args: ["--tools", "nope", "hi"],
+    stderr: 'No tool is named "nope". Use --tools with some of: get_time, list_files, read_file',
+  },
+  { args: ["--system", "nowhere.md", "hi"], stderr: 'Cannot read --system "nowhere.md"' },
+  { args: ["-m"], stderr: "Option '-m, --model <id>' argument missing. See tenon --help" },
+  { args: [], stderr: 'Nothing to do: give a prompt, as in tenon "What does this project do?"' },
+  {
+    args: ["--base-url", "http://example.com", "hi"],
+    stderr: '--base-url "http://example.com" would send the key unencrypted. Use https',
+    env: { ANTHROPIC_API_KEY: "sk-never-sent" },
+  },
+];
+
+describe.concurrent.each([...WAYS])("tenon as %s", (way: Way) => {
+  test.each(rows)("refuses $args with one line and exit code 2", async ({ args, stderr, env = {}, deno = {} }) => {
+    await using temp = await tempWorkspace({ "a.txt": "one\n" });
+    const filled = (text: string) => text.replaceAll("WS", () => temp.root).replaceAll("TOP", () => temp.top);
+    const start: Start = {
+      cwd: temp.root,
+      args: args.map(filled),
+      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, filled(value)])),
+      deno,
+    };
+    expect(await runTenon(way, start)).toEqual({ code: 2, stdout: "", stderr: `tenon: ${filled(stderr)}\n` });
+  });
+
+  test("works in the home folder when --allow-broad-workspace says so", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "one\n" });
+    const start = { cwd: temp.root, env: { HOME: temp.root }, args: ["--allow-broad-workspace", "call", "list_files"] };
+    const { code, stdout } = await runTenon(way, start);
+    expect([code, stdout.split("\n")]).toEqual([0, expect.arrayContaining(["a.txt"])]); // Bun has its cache there
+  });
+
+  test("takes the prompt from stdin, and what stdin has in place of a dash", async () => {
+    await using temp = await tempWorkspace();
+    await using api = await fakeApi([reply({ text: "1" }), reply({ text: "2" }), reply({ text: "3" })]);
+    const ask = (args: string[], stdin: string) =>
+      runTenon(way, {
+        cwd: temp.root,
+        args: ["--base-url", api.url, "-m", "fake-model", ...args],
+        env: { ANTHROPIC_API_KEY: "sk-test" },
+        deno: { net: [new URL(api.url).host] },
+        stdin,
+      });
+    expect((await ask([], "What is é?\n")).code).toBe(0);
+    expect((await ask(["review", "this:", "-"], "+ a line\n")).code).toBe(0);
+    expect((await ask(["a prompt alone"], "never read")).code).toBe(0);
+    const prompts = api.requests.map(({ body }) => body.messages[0].content[0].text);
+    expect(prompts).toEqual(["What is é?\n", "review this: \n\n+ a line", "a prompt alone"]);
+  });
+
+  test("refuses an empty stdin, as it does no prompt", async () => {
+    await using temp = await tempWorkspace();
+    const { code, stderr } = await runTenon(way, { cwd: temp.root, stdin: " \n" });
+    expect([code, stderr]).toEqual([
+      2,
+      'tenon: Nothing to do: give a prompt, as in tenon "What does this project do?"\n',
+    ]);
+  });
+
+  test("offers only what --tools names, and adds --system to its own prompt", async () => {
+    await using temp = await tempWorkspace({ "rules.md": "Speak like a sailor.\n" });
+    await using api = await fakeApi([reply({ text: "1" }), reply({ text: "2" })]);
+    for (const tools of ["read_file,get_time", "none"]) {
+      await runTenon(way, {
+        cwd: temp.root,
+        args: [
+          "--base-url",
+          api.url,
+          "-m",
+          "fake-model",
+          "--tools",
+          tools,
+          "--system",
+          "rules.md",
+          "--max-tokens",
+          "77",
+          "hi",
+        ],
+        env: { ANTHROPIC_API_KEY: "sk-test" },
+        deno: { net: [new URL(api.url).host] },
+      });
+    }
+    expect(api.requests.map(({ body }) => body.tools?.map(({ name }: { name: string }) => name))).toEqual([
+      ["get_time", "read_file"],
+      undefined,
+    ]);
+    expect(api.requests[0]?.body.system[0].text).toEndWith("\n\nSpeak like a sailor.\n");
+    expect(api.requests[0]?.body.max_tokens).toBe(77);
+  });
+
+  test("prints help and version on stdout, also with no folder to work in", async () => {
+    await using temp = await tempWorkspace();
+    const help = await runTenon(way, { cwd: temp.root, args: ["-C", "nowhere", "--help"] });
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help.stdout).toContain("Usage: tenon [options] [prompt…]");
+    const { version } = await Bun.file(`${SOURCES}/package.json`).json();
+    expect(await runTenon(way, { cwd: temp.root, args: ["--version"] })).toEqual({
+      code: 0,
+      stdout: `${version}\n`,
+      stderr: "",
+    });
+  });
+});
+
+describe.concurrent("tenon under Deno", () => {
+  const program = SOURCES;
+  const grants: [what: string, deno: DenoGrants, code: number, stderr: RegExp][] = [
+    [
+      "the workspace may not be read",
+      { read: [program] },
+      2,
+      /^tenon: Cannot work in ".": Deno may not read it. Start with deno run --allow-read="."\n$/,
+    ],
+    [
+      "nothing may be read",
+      { read: [] },
+      2,
+      /^tenon: Cannot work in ".": Deno may not read it. Start with deno run --allow-read="."\n$/,
+    ],
+    [
+      "the API may not be reached",
+      {},
+      1,
+      /^tenon: Cannot reach http:.* Deno has no --allow-net for it. Start with deno run --allow-net=127\.0\.0\.1:\d+\n$/,
+    ],
+    [
+      "other variables may not be read",
+      { env: ["ANTHROPIC_API_KEY"], ignoreEnv: false },
+      2,
+      /^tenon: Cannot use the key: .* --ignore-env\n$/,
+    ],
+    ["the key may not be read", { env: ["HOME"] }, 0, /^No ANTHROPIC_API_KEY is set/],
+    ["no variable may be read", { env: [], ignoreEnv: false }, 0, /^No ANTHROPIC_API_KEY is set/],
+  ];
+  test.each(grants)("names the flag, in one line, where %s", async (_, deno, code, stderr) => {
+    await using temp = await tempWorkspace({ "a.txt": "one\n" });
+    const args = ["--base-url", "http://127.0.0.1:2", "What is in a.txt?"];
+    const outcome = await runTenon("deno", { cwd: temp.root, args, env: { ANTHROPIC_API_KEY: "sk-test" }, deno });
+    expect(outcome.stderr).toMatch(stderr);
+    expect(outcome.code).toBe(code);
+  });
+});
+
+test.concurrent("says in one line that there is no network, after it has tried again", async () => {
+  await using temp = await tempWorkspace();
+  await Promise.all(WAYS.map(async (way) => {
+    const outcome = await runTenon(way, {
+      cwd: temp.root,
+      args: ["--base-url", "http://127.0.0.1:2", "hi"],
+      env: { ANTHROPIC_API_KEY: "sk-test" },
+      deno: { net: ["127.0.0.1:2"] },
+    });
+    const lines = outcome.stderr.trimEnd().split("\n");
+    expect(lines.slice(0, -1).every((line) => line.startsWith("Trying again in "))).toBe(true);
+    expect(lines.length).toBe(5);
+    expect(lines.at(-1)).toMatch(
+      /^tenon: Cannot reach http:\/\/127\.0\.0\.1:2: .*[^.?]\. Check the network, or --base-url$/,
+    );
+    expect(outcome).toMatchObject({ code: 1, stdout: "" });
+  }));
+});
