@@ -42,7 +42,7 @@ export function reportLines(report: Report): string[] {
     `key        ${report.key_source ?? "none: set ANTHROPIC_API_KEY (the offline demo model stands in)"}`,
     `workspace  ${folders.workspace}`,
     ...folders.plugins.map((folder) => `plugins    ${folder}`),
-    `tools      ${report.plugins.map((plugin) => plugin.name).join(", ") || "none"}`,
+    `tools      ${report.plugins.map((plugin) => plugin.name).sort().join(", ") || "none"}`,
     ...report.problems.map((problem) => `problem    ${problem}`),
   ];
 }

@@ -49,6 +49,7 @@ export function parseArgv(argv: readonly string[]): { task: Task; options: Optio
     writeOut: (text) => printed.push(text),
     writeErr: () => {}, // the message travels with the error
     outputError: () => {},
+    getOutHelpWidth: () => 100,
     getOutHasColors: () => false,
     getErrHasColors: () => false,
   });
@@ -84,16 +85,16 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("-p, --print", "one turn, also when the prompt begins with the name of a command")
     .option("-m, --model <id>", 'the model, or "demo" for the offline one (default: claude-sonnet-5-5)')
     .option("--base-url <url>", "another endpoint that speaks the Messages API")
-    .option("--compat", "leave out what such endpoints refuse (strict, cache marks)", false)
+    .option("--compat", "leave out what such endpoints refuse (strict, cache marks)")
     .option("--max-steps <n>", "requests in one turn, at most", count, 50)
     .option("--max-tokens <n>", "tokens of one reply, at most; calls count in it", count, 16_000)
     .option("--tools <names>", 'offer only these tools, or "none"')
     .option("--system <file>", "a file to add to the built-in system prompt")
     .option("-C, --workspace <dir>", "the folder to work in", ".")
-    .option("--plugins <dir>", "a further folder of plugins; may be given more than once", collect, [])
+    .option("--plugins <dir>", "a further folder of plugins; may be given more than once", collect)
     .option("--output-format <format>", "text, json (one object) or stream-json (one per line)", format, "text")
     .option("--sandbox <mode>", "auto, require (no start without a fence) or off", sandbox, "auto")
-    .option("--allow-broad-workspace", "work in / or in the home folder all the same", false);
+    .option("--allow-broad-workspace", "work in / or in the home folder all the same");
   for (const { name, value, help } of PERMISSION_FLAGS) {
     if (value === undefined) program.option(`--${name}`, help);
     else program.option(`--${name} [${value}]`, help, collect);
@@ -106,14 +107,14 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
   if (print) return program;
   program.helpCommand(false);
   program.command("tools").description("list the tools: name, source, permissions, and what was set aside")
-    .option("--json", "as JSON", false)
-    .action(({ json }) => choose({ name: "tools", json }));
+    .option("--json", "as JSON")
+    .action(({ json = false }) => choose({ name: "tools", json }));
   program.command("call").description("run a tool without a model; without arguments one JSON call per line of stdin")
     .argument("[tool]", "its name").argument("[input]", "its input as JSON")
     .action((tool, input) => choose({ name: "call", tool, input }));
   program.command("doctor").description("show runtime, fence, key source and folders, and what is wrong")
-    .option("--json", "as JSON", false)
-    .action(({ json }) => choose({ name: "doctor", json }));
+    .option("--json", "as JSON")
+    .action(({ json = false }) => choose({ name: "doctor", json }));
   return program;
 }
 
@@ -123,16 +124,16 @@ function readOptions(raw: ReturnType<ReturnType<typeof buildProgram>["opts"]>): 
     print: raw.print ?? false,
     model: raw.model,
     baseUrl: raw.baseUrl,
-    compat: raw.compat,
+    compat: raw.compat ?? false,
     maxSteps: raw.maxSteps,
     maxTokens: raw.maxTokens,
     tools: names?.length === 1 && names[0] === "none" ? [] : names,
     systemFile: raw.system,
     workspace: raw.workspace,
-    plugins: raw.plugins,
+    plugins: raw.plugins ?? [],
     outputFormat: raw.outputFormat,
     sandbox: raw.sandbox,
-    allowBroadWorkspace: raw.allowBroadWorkspace,
+    allowBroadWorkspace: raw.allowBroadWorkspace ?? false,
     permissions: raw as RawFlags,
   };
 }
