@@ -7,7 +7,7 @@ import { loadProblem } from "./load_problem.ts";
 import { basename, extname, join } from "./path.ts";
 import type { Loaded } from "./protocol.ts";
 import { byCodePoint } from "./registry.ts";
-import { readSchema, type Schema, wireSchema } from "./schema.ts";
+import { isClosed, readSchema, type Schema, wireSchema } from "./schema.ts";
 import type { Definition, Handler, Preview } from "./tool.ts";
 
 /** A plugin that passed every check. */
@@ -108,8 +108,8 @@ export async function checkPlugin(module: { [name: string]: unknown }, fileName:
     throw new Error(`definition.${error.message}`);
   });
   if (typeof strict !== "boolean") throw new Error("definition.strict: needs true or false");
-  if (strict && schema.json["additionalProperties"] !== false) {
-    throw new Error("definition.strict: needs additionalProperties: false in input_schema");
+  if (strict && !isClosed(schema.json)) {
+    throw new Error("definition.strict: needs additionalProperties: false in every object of input_schema");
   }
   const input_schema = wireSchema(schema.json, strict);
   if (JSON.stringify(input_schema).length > 100_000) throw new Error("definition.input_schema: is over 100,000 bytes");

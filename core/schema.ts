@@ -57,6 +57,10 @@ function plain(schema: unknown): unknown {
 }
 
 const TYPES = new Set("object array string number integer boolean null".split(" "));
+const NUMBERS = new Set(
+  ("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties " +
+    "maxProperties").split(" "),
+);
 
 /**
  * Throws on what an author gets wrong and the API answers with a refusal of every request: one bad tool would end them all.
@@ -80,6 +84,7 @@ function checkKeywords(schema: unknown, name = "input_schema"): void {
   if (values !== undefined && !Array.isArray(values)) throw new Error(`${name}: enum needs a list`);
   if (pattern !== undefined && !isPattern(pattern)) throw new Error(`${name}: pattern is no regular expression`);
   for (const [keyword, value] of Object.entries(schema)) {
+    if (NUMBERS.has(keyword) && typeof value !== "number") throw new Error(`${name}: ${keyword} needs a number`);
     mapKeyword(keyword, value, (part, step) => checkKeywords(part, `${name}.${step}`));
   }
 }
@@ -100,9 +105,21 @@ export function wireSchema(json: JsonSchema, strict: boolean): JsonSchema {
 /** Source: "Structured outputs", limits of JSON Schema, API documentation. */
 const REFUSED = new Set(
   ("oneOf not if then else minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems " +
-    "uniqueItems contains prefixItems minProperties maxProperties patternProperties propertyNames").split(" "),
+    "uniqueItems contains minContains maxContains prefixItems minProperties maxProperties patternProperties " +
+    "propertyNames dependentSchemas dependentRequired unevaluatedProperties unevaluatedItems").split(" "),
 );
 const FORMATS = new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" "));
+
+/** Whether every object in the schema says `additionalProperties: false`, as strict needs it. */
+export function isClosed(schema: unknown): boolean {
+  if (!isObject(schema)) return true;
+  const isOpen = (schema["type"] === "object" || "properties" in schema) && schema["additionalProperties"] !== false;
+  let closed = !isOpen;
+  for (const [keyword, value] of Object.entries(schema)) {
+    mapKeyword(keyword, value, (part) => closed = closed && isClosed(part));
+  }
+  return closed;
+}
 
 function withoutRefused(schema: unknown): unknown {
   if (!isObject(schema)) return schema;

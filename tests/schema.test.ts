@@ -271,6 +271,11 @@ describe("readSchema says to the author that", () => {
       "input_schema.a: required needs a list of names",
     ],
     ["enum is a word", object({ a: { enum: "b" } }), "input_schema.a: enum needs a list"],
+    [
+      "a limit is a flag, as in draft 4",
+      object({ a: { type: "number", minimum: 1, exclusiveMinimum: true } }),
+      "input_schema.a: exclusiveMinimum needs a number",
+    ],
     ["a pattern is broken", object({ a: { pattern: "(" } }), "input_schema.a: pattern is no regular expression"],
     [
       "a field's name is refused by the API",
