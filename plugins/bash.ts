@@ -2,7 +2,7 @@
 
 import { type CommandEnd, runCommand } from "../core/command.ts";
 import { codeOf, quoted } from "../core/refusal.ts";
-import type { Definition, Handler, Preview } from "../core/tool.ts";
+import type { Definition, Handler } from "../core/tool.ts";
 
 /** Seconds. */
 const DEFAULT_TIMEOUT = 120;
@@ -34,8 +34,6 @@ interface Input {
   command: string;
   timeout?: number | null;
 }
-
-export const preview: Preview<Input> = ({ command }) => ({ command });
 
 /** A command that ends with another exit code than 0 was run as it was meant to; one that a signal ended was not. */
 export const handler: Handler<Input> = async ({ command, timeout }, { run, workspace, signal, progress }) => {
