@@ -36,6 +36,24 @@ const SETTINGS = [
   "terminfo",
   "services",
   "protocols",
+  // Who only looks whether these are there fails when they then cannot be read (pip and debian_version).
+  "debian_version",
+  "lsb-release",
+  "redhat-release",
+  "system-release",
+  "alpine-release",
+  "timezone",
+  "mime.types",
+  "magic",
+  // Where distributions keep the settings of languages, which do not start without.
+  "perl",
+  "maven",
+  "php",
+  "fonts",
+  "xml",
+  ...["3", ...upTo(20).map((minor) => `3.${minor}`)].map((version) => `python${version}`),
+  ...upTo(30).map((version) => `java-${version}-openjdk`),
+  ...["6", "7"].map((version) => `ImageMagick-${version}`),
 ].map((name) => `/etc/${name}`);
 
 /** Bun ends without /proc/self/maps, and programs that a command starts need their own: the whole of /proc. */
@@ -51,6 +69,11 @@ export function linuxSystemRules(): SystemRules {
     read: [...SETTINGS.filter(exists), ...resolverFolder(), ...KERNEL.filter(exists)],
     devices: DEVICES.filter(exists),
   };
+}
+
+/** By name, since /etc itself cannot be listed behind the fence. */
+function upTo(last: number): number[] {
+  return Array.from({ length: last + 1 }, (_, index) => index);
 }
 
 function exists(path: string): boolean {
