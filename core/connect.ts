@@ -1,16 +1,21 @@
 /** How hosts are made here: a process behind the kernel's fence under Bun, a worker with fewer permissions under Deno. */
 
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import process from "node:process";
 import { cleanEnvironment } from "./environment.ts";
 import { type FenceStatus, systemRules } from "./fence.ts";
 import { coreRules, findCanary, hostRules } from "./fence_plan.ts";
 import { connectProcess } from "./host_process.ts";
 import { connectWorker, workerPermissions } from "./host_worker.ts";
-import type { Connect, HostOrder } from "./hosts.ts";
-import { isInside, join } from "./path.ts";
+import type { Connect, Connection } from "./hosts.ts";
+import { isInside } from "./path.ts";
+import type { Policy } from "./policy.ts";
 import type { Premises } from "./premises.ts";
 import { ROLE } from "./role.ts";
+import { denoState, readEnv } from "./runtime.ts";
+import { makeScratch, removeScratch, type Scratch } from "./scratch.ts";
+import { SHELLS } from "./shells.ts";
+import { shellPlace } from "./shell_place.ts";
 
 /** Bytes of data memory that the tools of one host may take. */
 const MEMORY_BYTES = 1_000_000_000;
@@ -22,42 +27,70 @@ export function connectFor(premises: Premises, fence: FenceStatus): Connect {
   return fence.level === "runtime" ? workers(premises) : processes(premises, fence);
 }
 
-function workers({ policy }: Premises): Connect {
-  return (order) => connectWorker(workerPermissions(order, policy.env.scope));
+function workers(premises: Premises): Connect {
+  const { policy } = premises;
+  const granted = SHELLS.filter((command) => denoState({ name: "run", command }) === "granted");
+  const run = denoState({ name: "run" }) === "granted" ? true : granted.length > 0 && granted;
+  return (order) => {
+    const names = ["PATH", "LANG", "TMPDIR", ...(order.needs.run ? policy.env.scope : [])];
+    const env = Object.fromEntries(names.map((name) => [name, readEnv(name)]));
+    // Nothing confines what a tool starts here, so there is no place that could be kept private.
+    const places = { home: NOWHERE, tmp: env["TMPDIR"] ?? "/tmp" };
+    const isWritable = writableIn(policy);
+    const forCommands = order.needs.run
+      ? { ...cleanEnvironment(env, { ...places, names, isWritable }), ...shellPlace(premises).env }
+      : {};
+    return connectWorker(workerPermissions(order, policy.env.scope, run), forCommands);
+  };
 }
 
 function processes(premises: Premises, fence: FenceStatus): Connect {
   const system = systemRules();
   const canary = findCanary(coreRules(premises, system, []));
   const { policy, folders } = premises;
-  const isWritable = (folder: string) => policy.write.scope.some((root) => isInside(root, folder));
+  const isWritable = writableIn(policy);
   let count = 0;
 
-  /** A private folder for the commands of one host, gone with the host. */
-  function makeScratch(order: HostOrder): string | undefined {
-    if (!order.needs.run || folders.state === undefined) return undefined;
-    const scratch = join(folders.state, "run", `${process.pid}-${count++}`);
-    mkdirSync(join(scratch, "home"), { recursive: true, mode: 0o700 });
-    mkdirSync(join(scratch, "tmp"), { recursive: true, mode: 0o700 });
-    return scratch;
-  }
-
   return (order) => {
-    const scratch = makeScratch(order);
-    const names = order.needs.env?.filter((name) => policy.env.scope.includes(name)) ?? [];
-    const places = scratch === undefined
-      ? { home: NOWHERE, tmp: NOWHERE }
-      : { home: join(scratch, "home"), tmp: join(scratch, "tmp") };
-    const env = cleanEnvironment(process.env, { ...places, names, isWritable });
+    const commands = order.needs.run
+      ? {
+        scratch: folders.state === undefined ? undefined : makeScratch(folders.state, count++),
+        place: shellPlace(premises),
+      }
+      : undefined;
+    const { home, tmp } = commands?.scratch ?? { home: NOWHERE, tmp: NOWHERE };
+    const isOwn = "builtin" in order.plugins;
+    // What the user let through is for commands; a plugin gets what it names.
+    const names = policy.env.scope.filter((name) => (commands && isOwn) || order.needs.env?.includes(name));
+    const env = { ...cleanEnvironment(process.env, { home, tmp, names, isWritable }), ...commands?.place.env };
     const connection = connectProcess({
-      ...(fence.level === "kernel" ? { rules: hostRules(order, system, scratch) } : {}),
+      ...(fence.level === "kernel" ? { rules: hostRules(order, system, commands) } : {}),
       ...(canary === undefined ? {} : { canary }),
       corePid: process.pid,
       memoryBytes: MEMORY_BYTES,
     }, env);
-    if (scratch !== undefined) void connection.closed.then(() => rmSync(scratch, { recursive: true, force: true }));
+    const scratch = commands?.scratch;
+    if (scratch !== undefined) clearAtEnd(connection, scratch);
     return connection;
   };
+}
+
+/** However the host ends, or core: what a command left in its folders goes with it. */
+function clearAtEnd({ closed, kill }: Connection, { folder }: Scratch): void {
+  const atExit = () => {
+    kill();
+    removeScratch(folder);
+  };
+  process.on("exit", atExit);
+  void closed.then(() => {
+    process.off("exit", atExit);
+    removeScratch(folder);
+  });
+}
+
+/** Whether a tool may write there: a program in such a folder is not one that the user put in the path. */
+function writableIn({ write }: Policy): (folder: string) => boolean {
+  return (folder) => write.scope.some((root) => isInside(root, folder));
 }
 
 /**
@@ -66,6 +99,7 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
  */
 export async function takePlace(premises: Premises, further: readonly string[]): Promise<void> {
   const { enterFence, hardenCore, ownCommand, selfTest } = await import("./fence.ts");
+  makeState(premises);
   const rules = coreRules(premises, systemRules(), further);
   if (process.env[ROLE] !== "core") {
     const env = { ...process.env as { [name: string]: string }, [ROLE]: "core" };
@@ -76,4 +110,14 @@ export async function takePlace(premises: Premises, further: readonly string[]):
   const canary = findCanary(rules);
   const failures = canary === undefined ? ["nothing outside is there to be tried"] : await selfTest({ canary });
   if (failures.length > 0) throw new Error(failures.join("; "));
+}
+
+/** The fence can only let through a folder that is there. Without it commands have no private home. */
+function makeState({ folders: { state }, policy }: Premises): void {
+  if (state === undefined || policy.run.state === "deny") return;
+  try {
+    mkdirSync(state, { recursive: true, mode: 0o700 });
+  } catch {
+    // Behind the fence already, or a home that cannot be written.
+  }
 }

@@ -8,6 +8,8 @@ import { dirname, isInside, join } from "./path.ts";
 import { realOf } from "./place.ts";
 import type { Premises } from "./premises.ts";
 import { isExecutable, programFolder, readEnv } from "./runtime.ts";
+import type { Scratch } from "./scratch.ts";
+import { gitConfigs, type ShellPlace, shellPlace } from "./shell_place.ts";
 
 /** Where the certificates of a company's proxy may lie. */
 const CERTIFICATES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
@@ -20,9 +22,15 @@ export function coreRules(premises: Premises, system: SystemRules, further: read
   const { policy, folders, pluginFolders } = premises;
   const write = policy.write.state === "deny" && policy.run.state === "deny" ? [] : policy.write.scope;
   const certificates = CERTIFICATES.map(readEnv).filter((path) => path !== undefined);
+  const runs = policy.run.state !== "deny";
   return {
-    readExec: [...system.readExec, process.execPath],
+    readExec: [
+      ...system.readExec,
+      process.execPath,
+      ...(runs ? [...shellPlace(premises).readExec, ...policy.read.scope] : []),
+    ],
     read: [
+      ...(runs ? gitConfigs(premises) : []),
       ...system.read,
       ...programFiles(),
       ...pluginFolders,
@@ -37,17 +45,29 @@ export function coreRules(premises: Premises, system: SystemRules, further: read
   };
 }
 
-/** A host's fence: exactly what its tools declare and the user granted. `scratch` is a private folder for commands. */
-export function hostRules(order: HostOrder, system: SystemRules, scratch: string | undefined): FenceRules {
+/** What a host gets that may start programs. */
+export interface ForCommands {
+  /** Its private folders. */
+  scratch: Scratch | undefined;
+  place: ShellPlace;
+}
+
+/** A host's fence: exactly what its tools declare and the user granted. */
+export function hostRules(order: HostOrder, system: SystemRules, commands: ForCommands | undefined): FenceRules {
   const { plugins, grant, needs } = order;
   const own = "file" in plugins ? [dirname(realOf(plugins.file))] : [];
   const write = grant?.write.filter(existsSync) ?? [];
   return {
-    readExec: [...system.readExec, process.execPath, ...(needs.run ? write : [])],
+    readExec: [
+      ...system.readExec,
+      process.execPath,
+      ...(commands ? [...commands.place.readExec, ...(grant?.read ?? [])] : []),
+    ],
     read: [...system.read, ...programFiles(), ...own, ...(grant?.read ?? [])],
     devices: system.devices,
-    write: [...write, ...(scratch === undefined ? [] : [scratch])],
-    sockets: "none",
+    write: [...write, ...(commands?.scratch === undefined ? [] : [commands.scratch.folder])],
+    // The network is for the user's and the model's commands, not for what a plugin makes of them.
+    sockets: commands && "builtin" in plugins ? commands.place.sockets : "none",
     exec: needs.run === true,
   };
 }

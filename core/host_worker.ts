@@ -23,15 +23,19 @@ export interface WorkerEnd {
   reason: string;
 }
 
-/** What the host's tools declare and the user granted; to load it must read the program's own sources and the plugin's. */
-export function workerPermissions({ plugins, grant, needs }: HostOrder, env: readonly string[]): WorkerPermissions {
+/** What the host's tools declare and the user granted, of variables `env` and of programs `run` at most; to load it must read the program's own sources and the plugin's. */
+export function workerPermissions(
+  { plugins, grant, needs }: HostOrder,
+  env: readonly string[],
+  run: string[] | boolean,
+): WorkerPermissions {
   const own = "file" in plugins ? [dirname(realOf(plugins.file))] : [];
   const write = grant?.write ?? [];
   const names = needs.env?.filter((name) => env.includes(name)) ?? [];
   return {
     read: [realOf(programFolder()), ...own, ...(grant?.read ?? [])],
     write: write.length > 0 ? write : false,
-    run: needs.run === true,
+    run: needs.run === true && run,
     env: names.length > 0 ? names : false,
     net: false,
     ffi: false,
@@ -42,9 +46,9 @@ export function workerPermissions({ plugins, grant, needs }: HostOrder, env: rea
 
 /**
  * Starts the worker. `kill` asks the runtime to end it, which a handler that never yields does not hear: its thread goes on
- * until tenon ends, and nothing that it says is listened to any more.
+ * until tenon ends, and nothing that it says is listened to any more. `env` is for the programs that its tools start.
  */
-export function connectWorker(permissions: WorkerPermissions): Connection {
+export function connectWorker(permissions: WorkerPermissions, env: { [name: string]: string }): Connection {
   const closed = Promise.withResolvers<string>();
   let receive: (message: unknown) => void = () => {};
   const options = { type: "module" as const, deno: { permissions } };
@@ -65,7 +69,7 @@ export function connectWorker(permissions: WorkerPermissions): Connection {
     end(`it failed outside of the call (${event.message})`);
   };
   return {
-    send: (message) => worker.postMessage(message),
+    send: (message) => worker.postMessage(message.type === "start" ? { ...message, env } : message),
     receive: (handle) => receive = handle,
     closed: closed.promise,
     kill: () => end("it was ended"),

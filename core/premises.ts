@@ -14,12 +14,10 @@ import { join, resolve } from "./path.ts";
 import { parseFlags } from "./permission_flags.ts";
 import { placeAt, realFolders, realOf } from "./place.ts";
 import { makePolicy, type Policy } from "./policy.ts";
+import { SHELLS } from "./shells.ts";
 import { deno, denoState, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
-
-/** The programs that a tool starts without being told to. */
-const SHELLS = ["bash", "sh"];
 
 export interface Premises {
   /** The workspace: absolute and real. */

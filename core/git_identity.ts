@@ -1,0 +1,49 @@
+/** The name that the user's commits carry, read from git's own files without running git. */
+
+/** Empty where git has none. */
+export interface Identity {
+  name?: string;
+  email?: string;
+}
+
+/** `user.name` and `user.email` of a file as git-config(1) describes it. What it includes is not looked at. */
+export function parseIdentity(text: string): Identity {
+  const found: Identity = {};
+  let inUser = false;
+  for (const line of text.replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+    const section = /^\s*\[([^\]"]*)("[^"]*")?\s*\]/.exec(line);
+    if (section) inUser = section[1]?.trim().toLowerCase() === "user" && section[2] === undefined;
+    const rest = section ? line.slice(section[0].length) : line;
+    const [, key, value = ""] = /^\s*(name|email)\s*=(.*)$/i.exec(rest) ?? [];
+    if (inUser && key !== undefined) found[key.toLowerCase() as keyof Identity] = unquoted(value);
+  }
+  return found;
+}
+
+/** As variables of git, which then needs no file of the user's: git(1). The last file that says something counts. */
+export function identityEnv(texts: readonly string[]): { [name: string]: string } {
+  const { name, email } = texts.map(parseIdentity).reduce<Identity>((all, one) => ({ ...all, ...one }), {});
+  return {
+    ...(name ? { GIT_AUTHOR_NAME: name, GIT_COMMITTER_NAME: name } : {}),
+    ...(email ? { GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_EMAIL: email } : {}),
+  };
+}
+
+/** Quotes go, what they hold stays; outside of them a comment ends the value, and blanks around it are not part of it. */
+function unquoted(raw: string): string {
+  let value = "";
+  let quoted = false;
+  let meant = 0; // blanks at the end count up to here
+  for (let at = 0; at < raw.length; at++) {
+    const char = raw[at] ?? "";
+    const isBlank = char === " " || char === "\t";
+    if (char === '"') quoted = !quoted;
+    else if (char === "\\") value += ESCAPED[raw[++at] ?? ""] ?? raw[at] ?? "";
+    else if (!quoted && (char === "#" || char === ";")) break;
+    else if (quoted || !isBlank || value !== "") value += char;
+    if (quoted || char === "\\") meant = value.length;
+  }
+  return value.slice(0, Math.max(value.trimEnd().length, meant));
+}
+
+const ESCAPED: { [char: string]: string } = { n: "\n", t: "\t", b: "\b" };

@@ -1,0 +1,2 @@
+/** The programs that run a command: the first one that is there. */
+export const SHELLS = ["bash", "sh"];
