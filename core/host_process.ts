@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
+import { type Descendants, openDescendants } from "./descendants.ts";
 import { ownCommand } from "./fence.ts";
 import type { Connection } from "./hosts.ts";
 import { MESSAGE_LIMIT } from "./protocol.ts";
@@ -12,6 +13,10 @@ import type { HostSetup } from "./host_main.ts";
 /** How much of what a host printed is kept for the reason of its end. */
 const TAIL = 4000;
 
+/** Hosts that the runtime has not seen the end of. Core starts nothing else: what is below it beside these, a host has left. */
+const hosts = new Set<number>();
+let below: Descendants | undefined;
+
 /** Starts the process. `env` is its whole environment. It has its own session, so that it can be ended with all it started. */
 export function connectProcess(setup: HostSetup, env: { [name: string]: string }): Connection {
   const [program = process.execPath, ...args] = ownCommand([]);
@@ -21,6 +26,9 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
+  const startsPrograms = setup.rules?.exec ?? true;
+  if (child.pid !== undefined) hosts.add(child.pid);
+  if (startsPrograms) void openDescendants(hosts).then((opened) => below = opened);
   const closed = Promise.withResolvers<string>();
   let receive: (message: unknown) => void = () => {};
   let printed = "";
@@ -28,6 +36,7 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
 
   function kill(): void {
     endGroup(child);
+    if (startsPrograms) below?.end([...hosts].filter((pid) => pid !== child.pid));
   }
 
   readLines(child, (line) => {
@@ -43,8 +52,11 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
   child.stderr?.on("data", (chunk: Uint8Array) => printed = tailOf(printed + new TextDecoder().decode(chunk), TAIL));
   child.stdin?.on("error", () => {}); // it is gone; `close` tells
   child.on("error", () => closed.resolve("its process could not be started"));
+  child.on("exit", () => {
+    if (child.pid !== undefined) hosts.delete(child.pid);
+    kill(); // what it started and left behind
+  });
   child.on("close", (code, signal) => {
-    endGroup(child); // what it started and left behind
     closed.resolve(ended ?? wordsForEnd(code, signal, printed));
   });
   return {
@@ -55,7 +67,7 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
   };
 }
 
-/** The host leads a group of its own; whoever made another session is ended by the fence's own means (see `bash`). */
+/** The host leads a group of its own; whoever left it is found below core (see `descendants.ts`). */
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
