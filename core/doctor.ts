@@ -17,14 +17,14 @@ export interface Report {
   problems: string[];
 }
 
-export function makeReport({ root, folders, pluginFolders, missing, catalog, fence }: Setup): Report {
+export function makeReport({ root, folders, pluginFolders, missing, catalog, registry, fence }: Setup): Report {
   return {
     runtime: runtimeName(),
     version: VERSION,
     fence,
     key_source: findKey()?.variable ?? null,
     folders: { workspace: root, plugins: pluginFolders, config: folders.config ?? null, state: folders.state ?? null },
-    plugins: catalog.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
+    plugins: registry.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
     problems: [
       ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
       ...catalog.setAside.map(({ file, problem }) => `${file}: ${problem}`),

@@ -1,13 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import * as builtin from "../plugins/mod.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 import { type Answer, type FakeApi, fakeApi, reply } from "./support/fake_api.ts";
-import { type Outcome, runTenon, type Start, startTenon, type Way, WAYS } from "./support/program.ts";
+import { type Outcome, runTenon, type Start, startTenon, TOOLS, type Way, WAYS } from "./support/program.ts";
 
 setDefaultTimeout(60_000); // a run has its own limit
 
 const KEY = "sk-test-0123456789";
-const KNOWN = Object.keys(builtin).sort().join(", ");
+const KNOWN = TOOLS.join(", ");
 
 /** A start that talks to the fake. */
 function towards(api: Pick<FakeApi, "url">, start: Start): Start {
@@ -109,7 +108,7 @@ describe.concurrent.each([...WAYS])("a turn with tenon as %s", (way: Way) => {
       ...["usage", "tool_use", "tool_use", "tool_result", "tool_result"],
       ...["text", "usage", "result"],
     ]);
-    expect(lines[0]).toMatchObject({ model: "fake-model", tools: KNOWN.split(", ") });
+    expect(lines[0]).toMatchObject({ model: "fake-model", tools: TOOLS });
     expect(lines.find(({ type }) => type === "tool_use")).toMatchObject({
       id: "toolu_1",
       name: "list_files",

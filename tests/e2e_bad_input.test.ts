@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { fakeApi, reply } from "./support/fake_api.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
-import { type DenoGrants, runTenon, SOURCES, type Start, type Way, WAYS } from "./support/program.ts";
+import { type DenoGrants, runTenon, SOURCES, type Start, TOOLS, type Way, WAYS } from "./support/program.ts";
 
 setDefaultTimeout(60_000); // a run has its own limit
 
@@ -52,7 +52,7 @@ const rows: Row[] = [
   },
   {
     args: ["--tools", "nope", "hi"],
-    stderr: 'No tool is named "nope". Use --tools with some of: get_time, list_files, read_file',
+    stderr: `No tool is named "nope". Use --tools with some of: ${TOOLS.join(", ")}`,
   },
   { args: ["--system", "nowhere.md", "hi"], stderr: 'Cannot read --system "nowhere.md"' },
   { args: ["-m"], stderr: "Option '-m, --model <id>' argument missing. See tenon --help" },

@@ -1,12 +1,16 @@
 /** The three ways to start tenon, each from a workspace with the program elsewhere, as the README has them. */
 
-import { cp, link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, link, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import * as builtin from "../../plugins/mod.ts";
 import { removeAfterwards } from "./afterwards.ts";
 
 /** The sources. */
 export const SOURCES = join(import.meta.dir, "..", "..");
+
+/** The names of the built-in tools, sorted. */
+export const TOOLS: readonly string[] = Object.keys(builtin).sort();
 
 /** Milliseconds after which a run is killed, and the test fails. */
 const LIMIT_MS = 30_000;
@@ -165,14 +169,20 @@ function denoFlags({ read = [], net = [], env = ENV, ignoreEnv = true }: DenoGra
   ];
 }
 
+/** What the program is made of, as the sources have it. */
+const PARTS = ["mod.ts", "core", "plugins", "package.json", "deno.json", "bunfig.toml"];
+/** What only its making needs, in part large; and what only the eye of an editor reads. */
+const LEFT_OUT =
+  /node_modules\/(?:\.\w+|bun|deno|typescript|fast-check|@(?:oven|deno|types|typescript))$|\.(?:d\.[cm]?ts|map)$/;
+
 /** The same program in a folder of its own, so that plugins can lie beside it. It goes away with the test. */
 export async function copyOfProgram(way: Way): Promise<{ folder: string } & AsyncDisposable> {
   const folder = await temporary("tenon-program-");
   if (way === "executable") await link(await executable(), join(folder, "tenon"));
   else {
-    const parts = ["mod.ts", "core", "plugins", "package.json", "deno.json", "bunfig.toml"];
-    await Promise.all(parts.map((part) => cp(join(SOURCES, part), join(folder, part), { recursive: true })));
-    await symlink(await realpath(join(SOURCES, "node_modules")), join(folder, "node_modules"));
+    const filter = (path: string) => !LEFT_OUT.test(path);
+    const parts = [...PARTS, "node_modules"];
+    await Promise.all(parts.map((part) => cp(join(SOURCES, part), join(folder, part), { recursive: true, filter })));
   }
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }

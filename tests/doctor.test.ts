@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { makeReport, type Report, reportLines } from "../core/doctor.ts";
+import { parseArgv, VERSION } from "../core/options.ts";
+import { openPremises } from "../core/premises.ts";
+import type { Setup } from "../core/start.ts";
+import { fixtureRegistry } from "./support/agent.ts";
+import { tempWorkspace } from "./support/temp_workspace.ts";
+
+const FENCE = { level: "guard" as const, landlock_abi: 0, seccomp: false, not_covered: ["everything, in a test"] };
+
+async function setupIn(root: string, given: Partial<Setup>): Promise<Setup> {
+  const { options } = parseArgv(["doctor", "-C", root]);
+  const premises = await openPremises(options, false);
+  const registry = await fixtureRegistry("writes", "reads");
+  const hosts = { load: () => Promise.resolve([]), open: () => ({ call: () => Promise.reject() }), close() {} };
+  return {
+    ...premises,
+    fence: FENCE,
+    hosts,
+    registry,
+    catalog: { tools: [...registry.tools], setAside: [] },
+    ...given,
+  };
+}
+
+const REPORT: Report = {
+  runtime: "bun 1.0.0",
+  version: "0.1.0",
+  fence: FENCE,
+  key_source: null,
+  folders: { workspace: "/ws", plugins: ["/p", "/q"], config: null, state: null },
+  plugins: [],
+  problems: [],
+};
+
+describe("makeReport", () => {
+  test("tells where everything is and lists the tools by name", async () => {
+    await using temp = await tempWorkspace();
+    const report = makeReport(await setupIn(temp.root, {}));
+    expect(report).toMatchObject({
+      runtime: `bun ${Bun.version}`,
+      version: VERSION,
+      fence: FENCE,
+      folders: { workspace: temp.root },
+      problems: [],
+    });
+    expect(report.plugins.map(({ name }) => name)).toEqual(["reads", "writes"]);
+  });
+
+  test("counts as problems what Deno does not give and what was set aside", async () => {
+    await using temp = await tempWorkspace();
+    const { problems } = makeReport(
+      await setupIn(temp.root, {
+        missing: [{ feature: "the key", reason: "Deno hides it", flag: "--allow-env" }],
+        catalog: { tools: [], setAside: [{ file: "/p/bad.ts", problem: "line 2: no" }] },
+      }),
+    );
+    expect(problems).toEqual(["the key: Deno hides it", "/p/bad.ts: line 2: no"]);
+  });
+});
+
+describe("reportLines", () => {
+  test("shows every part of the report, each on lines of its own", () => {
+    expect(reportLines(REPORT)).toEqual([
+      "tenon      0.1.0 on bun 1.0.0",
+      "fence      guard",
+      "           not covered: everything, in a test",
+      "key        none: set ANTHROPIC_API_KEY (the offline demo model stands in)",
+      "workspace  /ws",
+      "plugins    /p",
+      "plugins    /q",
+      "tools      none",
+    ]);
+    const fence = { level: "kernel" as const, landlock_abi: 7, seccomp: true, not_covered: [] };
+    const plugins = [{ name: "a", source: "built in" }, { name: "b", source: "/p/b.ts" }];
+    expect(reportLines({ ...REPORT, fence, plugins, key_source: "ANTHROPIC_API_KEY", problems: ["one", "two"] }))
+      .toEqual([
+        "tenon      0.1.0 on bun 1.0.0",
+        "fence      kernel (Landlock ABI 7, seccomp)",
+        "key        ANTHROPIC_API_KEY",
+        "workspace  /ws",
+        "plugins    /p",
+        "plugins    /q",
+        "tools      a, b",
+        "problem    one",
+        "problem    two",
+      ]);
+  });
+});
