@@ -3,6 +3,8 @@
 import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { findKey } from "./key.ts";
+import { describePolicy } from "./policy.ts";
+import type { Premises } from "./premises.ts";
 import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
 
@@ -10,6 +12,8 @@ export interface Report {
   runtime: string;
   version: string;
   fence: FenceStatus;
+  /** What each kind of permission comes to, in words. */
+  permissions: string;
   /** The variable that the key comes from; `null` without one. */
   key_source: string | null;
   folders: { workspace: string; plugins: string[]; config: string | null; state: string | null };
@@ -17,11 +21,16 @@ export interface Report {
   problems: string[];
 }
 
-export function makeReport({ root, folders, pluginFolders, missing, catalog, registry, fence }: Setup): Report {
+/** The part of a setup that is looked at. */
+export type Examined = Premises & Pick<Setup, "catalog" | "registry" | "fence">;
+
+export function makeReport(examined: Examined): Report {
+  const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = examined;
   return {
     runtime: runtimeName(),
     version: VERSION,
     fence,
+    permissions: describePolicy(policy),
     key_source: findKey()?.variable ?? null,
     folders: { workspace: root, plugins: pluginFolders, config: folders.config ?? null, state: folders.state ?? null },
     plugins: registry.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
@@ -39,6 +48,7 @@ export function reportLines(report: Report): string[] {
     `tenon      ${report.version} on ${report.runtime}`,
     `fence      ${fence.level}${fence.landlock_abi > 0 ? ` (Landlock ABI ${fence.landlock_abi}, seccomp)` : ""}`,
     ...fence.not_covered.map((line) => `           not covered: ${line}`),
+    `allowed    ${report.permissions}`,
     `key        ${report.key_source ?? "none: set ANTHROPIC_API_KEY (the offline demo model stands in)"}`,
     `workspace  ${folders.workspace}`,
     ...folders.plugins.map((folder) => `plugins    ${folder}`),

@@ -5,7 +5,7 @@ import type { Entry } from "./tool.ts";
 export interface LeftOut {
   /** For `WalkOptions`. */
   skipped(entry: Entry): void;
-  /** `3 folders not entered`, `1 file left out by .gitignore`; a .git folder is nothing to speak of. */
+  /** `3 folders not entered`, `1 file left out by .gitignore`. */
   notes(): string[];
 }
 
@@ -16,13 +16,18 @@ export function countLeftOut(counts: (entry: Entry) => boolean = () => true): Le
   return {
     skipped(entry) {
       if (entry.kind !== "folder") files += counts(entry) ? 1 : 0;
-      else if (!/(^|\/)\.git$/.test(entry.path)) folders++;
+      else if (!isGitFolder(entry)) folders++;
     },
     notes: () => [
       ...(folders > 0 ? [`${countOf(folders, "folder")} not entered`] : []),
       ...(files > 0 ? [`${countOf(files, "file")} left out by .gitignore`] : []),
     ],
   };
+}
+
+/** A .git folder is left out without a word, unless it was asked for. */
+export function isGitFolder({ path, kind }: Entry): boolean {
+  return kind === "folder" && /(^|\/)\.git$/.test(path);
 }
 
 /** `1 file`, `1,200 files`. */

@@ -42,7 +42,7 @@ type Entries = Awaited<ReturnType<typeof entriesIn>>;
 
 async function* walkFolder(folder: string, entries: Entries, above: Layer[], walk: Walk): AsyncGenerator<Walked> {
   const { base, rules, options } = walk;
-  const hasRules = entries.some(({ name }) => name === ".gitignore");
+  const hasRules = entries.some(({ name, kind }) => name === ".gitignore" && kind === "file");
   const layers = hasRules ? [...above, ...await layersOf(folder, base, rules)] : above;
   for (const { name, kind } of entries) {
     const real = childOf(folder, name);

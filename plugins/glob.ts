@@ -1,7 +1,7 @@
 /** glob: files whose names match a pattern. */
 
 import { parseGlob, pathBelow } from "../core/glob_pattern.ts";
-import { countLeftOut } from "../core/left_out.ts";
+import { countLeftOut, isGitFolder } from "../core/left_out.ts";
 import { cannot, quoted } from "../core/refusal.ts";
 import type { Definition, Entry, Handler, Workspace } from "../core/tool.ts";
 
@@ -34,12 +34,12 @@ const ROOM = 49_000;
 
 interface Input {
   pattern: string;
-  path?: string;
+  path?: string | null;
 }
 
-export const handler: Handler<Input> = async ({ pattern, path = "" }, { workspace, signal }) => {
+export const handler: Handler<Input> = async ({ pattern, path }, { workspace, signal }) => {
   const glob = parse(pattern);
-  const base = path === "" ? "." : path;
+  const base = path || ".";
   const isWhole = base === "." || glob.folder === "" || glob.folder.startsWith("/");
   const start = isWhole ? glob.folder || base : `${base}/${glob.folder}`;
   const real = await folderAt(start, workspace);
@@ -50,37 +50,52 @@ export const handler: Handler<Input> = async ({ pattern, path = "" }, { workspac
   }
   const pathOf = ({ path }: Entry): string => `${glob.folder}/${pathBelow(real, path)}`;
   const matches = (entry: Entry): boolean => glob.matches(pathOf(entry));
-  const found: string[] = [];
-  let total = 0;
-  let others = 0; // folders where files are asked for
-  let room = ROOM;
-  const take = (entry: Entry): void => {
-    if ((entry.kind === "folder") !== glob.isForFolders) {
-      if (entry.kind === "folder") others++;
-      return;
-    }
-    const line = glob.isForFolders ? `${entry.path}/` : entry.path;
-    total++;
-    room -= line.length + 1;
-    if (total <= LIMIT && room >= 0) found.push(line);
-  };
+  const finds = createFinds(glob.isForFolders);
   const left = countLeftOut((entry) => !glob.isForFolders && matches(entry));
   const skipped = (entry: Entry): void => {
-    const isFolderFound = entry.kind === "folder" && glob.isForFolders && matches(entry);
-    if (isFolderFound || glob.isSpelled(pathOf(entry))) take(entry);
+    const isFolderFound = glob.isForFolders && entry.kind === "folder" && !isGitFolder(entry) && matches(entry);
+    if (isFolderFound || glob.isSpelled(pathOf(entry))) finds.take(entry);
     else left.skipped(entry);
   };
   for await (const entry of workspace.walk({ path: start, recursive: glob.isDeep, skipped })) {
     signal.throwIfAborted();
-    if (matches(entry)) take(entry);
+    if (matches(entry)) finds.take(entry);
   }
-  const notes: string[] = [];
-  if (found.length < total) notes.push(`[${found.length} of ${total} shown; use a more specific pattern or path]`);
-  if (total === 0 && others > 0) notes.push(`[folders match; to see them, end the pattern with /]`);
-  const out = left.notes();
-  if (out.length > 0) notes.push(`[${out.join(", ")}]`);
-  return [...(total === 0 ? [`${nothing}${base === "." ? "" : ` in ${quoted(base)}`}`] : found), ...notes].join("\n");
+  return finds.text(base === "." ? nothing : `${nothing} in ${quoted(base)}`, left.notes());
 };
+
+interface Finds {
+  /** Takes an entry that matches, if it is of the kind that is asked for. */
+  take(entry: Entry): void;
+  /** What was found, or `nothing`; then what is not shown. */
+  text(nothing: string, notes: string[]): string;
+}
+
+function createFinds(isForFolders: boolean): Finds {
+  const lines: string[] = [];
+  let total = 0;
+  let room = ROOM;
+  let hasFolders = false;
+  return {
+    take({ path, kind }) {
+      const isFolder = kind === "folder";
+      if (isFolder) hasFolders = true;
+      if (isFolder !== isForFolders) return;
+      const line = isFolder ? `${path}/` : path;
+      total++;
+      room -= line.length + 1;
+      if (total <= LIMIT && room >= 0) lines.push(line);
+    },
+    text(nothing, notes) {
+      const rest: string[] = [];
+      if (lines.length < total) {
+        rest.push(`[${lines.length} of ${total} shown; use a more specific pattern or path]`);
+      } else if (total === 0 && hasFolders) rest.push("[folders match; to see them, end the pattern with /]");
+      if (notes.length > 0) rest.push(`[${notes.join(", ")}]`);
+      return [...(total === 0 ? [nothing] : lines), ...rest].join("\n");
+    },
+  };
+}
 
 function parse(pattern: string): ReturnType<typeof parseGlob> {
   try {

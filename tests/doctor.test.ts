@@ -1,22 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { makeReport, type Report, reportLines } from "../core/doctor.ts";
+import { type Examined, makeReport, type Report, reportLines } from "../core/doctor.ts";
 import { parseArgv, VERSION } from "../core/options.ts";
 import { openPremises } from "../core/premises.ts";
-import type { Setup } from "../core/start.ts";
 import { fixtureRegistry } from "./support/agent.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const FENCE = { level: "guard" as const, landlock_abi: 0, seccomp: false, not_covered: ["everything, in a test"] };
 
-async function setupIn(root: string, given: Partial<Setup>): Promise<Setup> {
+async function setupIn(root: string, given: Partial<Examined>): Promise<Examined> {
   const { options } = parseArgv(["doctor", "-C", root]);
   const premises = await openPremises(options, false);
   const registry = await fixtureRegistry("writes", "reads");
-  const hosts = { load: () => Promise.resolve([]), open: () => ({ call: () => Promise.reject() }), close() {} };
   return {
     ...premises,
     fence: FENCE,
-    hosts,
     registry,
     catalog: { tools: [...registry.tools], setAside: [] },
     ...given,
@@ -27,6 +24,7 @@ const REPORT: Report = {
   runtime: "bun 1.0.0",
   version: "0.1.0",
   fence: FENCE,
+  permissions: "read: the workspace",
   key_source: null,
   folders: { workspace: "/ws", plugins: ["/p", "/q"], config: null, state: null },
   plugins: [],
@@ -65,6 +63,7 @@ describe("reportLines", () => {
       "tenon      0.1.0 on bun 1.0.0",
       "fence      guard",
       "           not covered: everything, in a test",
+      "allowed    read: the workspace",
       "key        none: set ANTHROPIC_API_KEY (the offline demo model stands in)",
       "workspace  /ws",
       "plugins    /p",
