@@ -76,6 +76,7 @@ describe("reportLines", () => {
       .toEqual([
         "tenon      0.1.0 on bun 1.0.0",
         "fence      kernel (Landlock ABI 7, seccomp)",
+        "allowed    read: the workspace",
         "key        ANTHROPIC_API_KEY",
         "workspace  /ws",
         "plugins    /p",
