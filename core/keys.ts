@@ -1,5 +1,5 @@
-// deno-lint-ignore-file no-control-regex -- control characters are what a terminal sends
 /** The bytes that a terminal sends, as keys. */
+// deno-lint-ignore-file no-control-regex -- control characters are what a terminal sends
 
 export type KeyName =
   | "enter"

@@ -1,7 +1,7 @@
 /** The lines that the user typed, kept from one chat to the next. */
 
+import { dirname } from "./path.ts";
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 
 /** At most this many lines are kept. */
 export const HISTORY_LIMIT = 500;

@@ -77,6 +77,7 @@ export function cutMiddle(text: string, limit = RESULT_LIMIT): string {
   const room = limit - 120; // for the line between
   let head = headOf(text, Math.ceil(room * 0.6));
   let tail = tailOf(text, Math.floor(room * 0.4));
+  if (text[head.length] === "\n") head += "\n";
   const headEnd = head.lastIndexOf("\n");
   if (headEnd > head.length / 2) head = head.slice(0, headEnd + 1);
   const tailStart = tail.indexOf("\n");

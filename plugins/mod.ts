@@ -1,6 +1,7 @@
 /** The built-in tools, so that they are bundled. */
 
 export * as bash from "./bash.ts";
+export * as edit_file from "./edit_file.ts";
 export * as get_time from "./get_time.ts";
 export * as glob from "./glob.ts";
 export * as list_files from "./list_files.ts";
