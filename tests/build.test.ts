@@ -1,9 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { access } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { bunArguments } from "../build.ts";
+import { findPlugins } from "../core/plugins.ts";
 import { flagsOf } from "./support/flags.ts";
-import { executable, runTenon, SOURCES } from "./support/program.ts";
+import { executable, runTenon, SOURCES, TOOLS } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 setDefaultTimeout(60_000); // a build starts Bun twice
@@ -48,6 +49,11 @@ describe("build.ts", () => {
       });
     }
   });
+});
+
+test("plugins/mod.ts names every plugin of its folder, so that the executable has it", async () => {
+  const { files } = await findPlugins(join(SOURCES, "plugins"));
+  expect(files.map((file) => basename(file, ".ts"))).toEqual([...TOOLS]);
 });
 
 describe("bunArguments", () => {
