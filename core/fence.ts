@@ -55,7 +55,12 @@ export function systemRules(): SystemRules {
  */
 export function ownCommand(args: string[]): string[] {
   if (isExecutable()) return [process.execPath, ...args];
-  const flags = ["--no-env-file", "--no-install", `--config=${join(programFolder(), "bunfig.toml")}`];
+  const own = (name: string) => join(programFolder(), name);
+  // Without the last one `paths` of the current folder's tsconfig.json lead to another file than the entry point.
+  const flags = [
+    ...["--no-env-file", "--no-install"],
+    ...[`--config=${own("bunfig.toml")}`, `--tsconfig-override=${own("tsconfig.json")}`],
+  ];
   return [process.execPath, ...flags, process.argv[1] ?? "", ...args];
 }
 

@@ -144,8 +144,9 @@ export async function startTenon(way: Way, start: Start): Promise<Running> {
 async function commandOf(way: Way, { program, deno = {} }: Start): Promise<string[]> {
   const folder = program ?? SOURCES;
   if (way === "bun") {
-    const config = `--config=${join(folder, "bunfig.toml")}`;
-    return [process.execPath, "--no-env-file", config, "--no-install", join(folder, "mod.ts")];
+    const own = (name: string) => join(folder, name);
+    const flags = ["--no-env-file", `--config=${own("bunfig.toml")}`, `--tsconfig-override=${own("tsconfig.json")}`];
+    return [process.execPath, ...flags, "--no-install", own("mod.ts")];
   }
   if (way === "executable") return [program === undefined ? await executable() : join(program, "tenon")];
   return [
@@ -170,7 +171,7 @@ function denoFlags({ read = [], net = [], env = ENV, ignoreEnv = true }: DenoGra
 }
 
 /** What the program is made of, as the sources have it. */
-const PARTS = ["mod.ts", "core", "plugins", "package.json", "deno.json", "bunfig.toml"];
+const PARTS = ["mod.ts", "core", "plugins", "package.json", "deno.json", "bunfig.toml", "tsconfig.json"];
 /** What only its making needs, in part large; and what only the eye of an editor reads. */
 const LEFT_OUT =
   /node_modules\/(?:\.\w+|bun|deno|typescript|fast-check|@(?:oven|deno|types|typescript))$|\.(?:d\.[cm]?ts|map)$/;
