@@ -167,7 +167,7 @@ export function messageFrom(events: readonly StreamEvent[]): ReplyMessage {
     if (event.type !== "content_block_delta" || !block) continue;
     if (delta.type === "text_delta") block.text = `${block.text ?? ""}${delta.text}`;
     if (delta.type === "thinking_delta") block.thinking = `${block.thinking ?? ""}${delta.thinking}`;
-    if (delta.type === "signature_delta") block.signature = delta.signature;
+    if (delta.type === "signature_delta") block.signature = `${block.signature ?? ""}${delta.signature}`;
     if (delta.type === "input_json_delta") inputs.set(block, `${inputs.get(block) ?? ""}${delta.partial_json}`);
   }
   for (const [block, json] of inputs) {
