@@ -5,6 +5,7 @@ import process from "node:process";
 import { type Descendant, type Descendants, openDescendants } from "./descendants.ts";
 import { createOutput, type Output } from "./output.ts";
 import { openPipe, type Pipe } from "./pipe.ts";
+import { SHELLS } from "./shells.ts";
 
 export interface CommandOrder {
   /** For the shell. No NUL. */
@@ -41,8 +42,6 @@ const PROGRESS_MS = 250;
 
 /** One argument may have 128 KiB on Linux (MAX_ARG_STRLEN, execve(2)); this many UTF-16 units are always fewer bytes. */
 const ARGUMENT_UNITS = 40_000;
-
-const SHELLS = ["bash", "sh"];
 
 /** Of this process, until the runtime has seen their end. */
 const shells = new Set<number>();
