@@ -2,7 +2,7 @@
 
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import process from "node:process";
-import { denyExec, enterFence, type FenceRules, limitMemory, ownCommand, selfTest } from "./fence.ts";
+import { denyExec, enterFence, type FenceRules, hardenCore, limitMemory, ownCommand, selfTest } from "./fence.ts";
 import { serveHost } from "./host.ts";
 import { openKernel } from "./kernel.ts";
 import type { Channel, FromHost } from "./protocol.ts";
@@ -45,7 +45,9 @@ export async function runHost(role: string): Promise<void> {
 async function settle({ rules, canary, corePid, memoryBytes }: HostSetup): Promise<void> {
   if (process.platform === "linux") await moveHandles();
   if (!rules) return;
-  if (!rules.exec) await denyExec();
+  // What a command reads of its host's memory would be the calls of other tools.
+  if (rules.exec) await hardenCore();
+  else await denyExec();
   await limitMemory(memoryBytes);
   if (canary === undefined) {
     throw new Error("the fence cannot be shown to hold: nothing outside it is there to be tried");
