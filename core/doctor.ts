@@ -4,7 +4,7 @@ import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { findKey } from "./key.ts";
 import { describePolicy } from "./policy.ts";
-import type { Premises } from "./premises.ts";
+import { shellPlace } from "./shell_place.ts";
 import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
 
@@ -12,8 +12,10 @@ export interface Report {
   runtime: string;
   version: string;
   fence: FenceStatus;
-  /** What each kind of permission comes to, in words. */
+  /** What the flags come to, in one line. */
   permissions: string;
+  /** Outside of the workspace: what commands may read and start programs from, beside the system's own. */
+  toolchains: string[];
   /** The variable that the key comes from; `null` without one. */
   key_source: string | null;
   folders: { workspace: string; plugins: string[]; config: string | null; state: string | null };
@@ -21,16 +23,14 @@ export interface Report {
   problems: string[];
 }
 
-/** The part of a setup that is looked at. */
-export type Examined = Premises & Pick<Setup, "catalog" | "registry" | "fence">;
-
-export function makeReport(examined: Examined): Report {
-  const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = examined;
+export function makeReport(setup: Setup): Report {
+  const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = setup;
   return {
     runtime: runtimeName(),
     version: VERSION,
     fence,
     permissions: describePolicy(policy),
+    toolchains: policy.run.state === "deny" ? [] : shellPlace(setup).readExec,
     key_source: findKey()?.variable ?? null,
     folders: { workspace: root, plugins: pluginFolders, config: folders.config ?? null, state: folders.state ?? null },
     plugins: registry.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
@@ -49,6 +49,7 @@ export function reportLines(report: Report): string[] {
     `fence      ${fence.level}${fence.landlock_abi > 0 ? ` (Landlock ABI ${fence.landlock_abi}, seccomp)` : ""}`,
     ...fence.not_covered.map((line) => `           not covered: ${line}`),
     `allowed    ${report.permissions}`,
+    ...report.toolchains.map((path) => `programs   ${path}`),
     `key        ${report.key_source ?? "none: set ANTHROPIC_API_KEY (the offline demo model stands in)"}`,
     `workspace  ${folders.workspace}`,
     ...folders.plugins.map((folder) => `plugins    ${folder}`),

@@ -109,7 +109,7 @@ function listRule({ allow, deny }: Flags, kind: "net" | "env"): Rule {
 function describeRule(policy: Policy, kind: Kind): string {
   const { state, scope, except, by } = policy[kind];
   const but = except.length > 0 && state !== "deny" ? `, not ${list(policy, kind, except)}` : "";
-  const net = kind === "net" && policy.shellNet ? "any host for commands" : undefined;
+  const net = kind === "net" && policy.shellNet ? "commands reach any host" : undefined;
   if (state === "deny") return net ?? (by === "deno" ? "none (Deno was not given it)" : "none");
   if (state === "ask") {
     const where = scope === true || scope.length === 1 && scope[0] === policy.root

@@ -41,7 +41,7 @@ const TOOLCHAINS: Toolchain[] = [
     unless: ["config.toml", "config"],
     cache: true,
   },
-  { variable: "RUSTUP_HOME", folder: ".rustup", parts: ["toolchains", "update-hashes", "settings.toml"] },
+  { variable: "RUSTUP_HOME", folder: ".rustup", parts: ["toolchains", "settings.toml"] },
   {
     variable: "PYENV_ROOT",
     folder: ".pyenv",
@@ -50,7 +50,7 @@ const TOOLCHAINS: Toolchain[] = [
   { variable: "UV_PYTHON_INSTALL_DIR", folder: ".local/share/uv/python", parts: ["."] },
   { variable: "UV_TOOL_DIR", folder: ".local/share/uv/tools", parts: ["."] },
   // Their variables begin with BUN_ and DENO_, of which none is ever passed on.
-  { folder: ".bun", parts: ["bin", "install"] },
+  { folder: ".bun", parts: ["bin", "install/global"] },
   { folder: ".deno", parts: ["bin"] },
   { variable: "GOPATH", folder: "go", parts: ["bin", "pkg"], cache: true },
   { folder: "sdk", parts: ["."] },

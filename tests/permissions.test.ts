@@ -33,10 +33,10 @@ const described: [string[], string][] = [
     "read: the workspace · write: asks · run: git, npm, asks for others, not rm · net: none",
   ],
   [["--allow-run=git", "--no-prompt", "--deny-write"], "read: the workspace · write: none · run: git · net: none"],
-  [["--allow-net=shell"], "read: the workspace · write: asks · run: asks · net: any host for commands"],
+  [["--allow-net=shell"], "read: the workspace · write: asks · run: asks · net: commands reach any host"],
   [
     ["--allow-net=shell,a.com", "--allow-env=CI"],
-    "read: the workspace · write: asks · run: asks · net: a.com:443, any host for commands · env: CI",
+    "read: the workspace · write: asks · run: asks · net: a.com:443, commands reach any host · env: CI",
   ],
   [["--allow-read=a\u202eb"], "read: a\\u{202e}b · write: asks · run: asks · net: none"],
 ];
