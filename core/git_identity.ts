@@ -10,7 +10,9 @@ export interface Identity {
 export function parseIdentity(text: string): Identity {
   const found: Identity = {};
   let inUser = false;
-  for (const line of text.replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+  // A line goes on in the next one after a backslash that is not itself escaped.
+  const lines = text.replace(/(?<!\\)((?:\\\\)*)\\\r?\n/g, (_, escaped: string) => escaped).split(/\r?\n/);
+  for (const line of lines) {
     const section = /^\s*\[([^\]"]*)("[^"]*")?\s*\]/.exec(line);
     if (section) inUser = section[1]?.trim().toLowerCase() === "user" && section[2] === undefined;
     const rest = section ? line.slice(section[0].length) : line;
