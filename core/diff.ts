@@ -1,15 +1,21 @@
 /** What changes between two texts, as a unified diff. */
 
-/** How long a difference is looked for, in milliseconds. */
-const LIMIT_MS = 2000;
+/** How long two texts are compared, in milliseconds. */
+const LIMIT_MS = 1000;
 
 /**
- * A unified diff with three lines around each change. `before` is undefined where there is no file yet. Two texts that have too little in
- * common to be compared in two seconds come as one change.
+ * A unified diff with three lines around each change. `before` is undefined where there is no file yet. Two texts with so little in
+ * common that they cannot be compared in a second come as one change, from the first line to the last.
  */
 export async function unifiedDiff(path: string, before: string | undefined, after: string): Promise<string> {
-  const { createTwoFilesPatch } = await import("diff");
-  const old = before === undefined ? "/dev/null" : path;
-  const patch = createTwoFilesPatch(old, path, before ?? "", after, undefined, undefined, { timeout: LIMIT_MS });
-  return patch ?? `${createTwoFilesPatch(old, path, before ?? "", "")}${createTwoFilesPatch(old, path, "", after)}`;
+  const { formatPatch, structuredPatch } = await import("diff");
+  const names = [before === undefined ? "/dev/null" : path, path] as const;
+  const compared = structuredPatch(...names, before ?? "", after, undefined, undefined, { timeout: LIMIT_MS });
+  if (compared !== undefined) return formatPatch(compared);
+  const removed = structuredPatch(...names, before ?? "", "");
+  const added = structuredPatch(...names, "", after);
+  const [out, put] = [removed.hunks[0], added.hunks[0]];
+  const lines = [...out?.lines ?? [], ...put?.lines ?? []];
+  const counts = { oldStart: 1, oldLines: out?.oldLines ?? 0, newStart: 1, newLines: put?.newLines ?? 0 };
+  return formatPatch({ ...removed, hunks: [{ ...counts, lines }] });
 }
