@@ -6,9 +6,6 @@ import { oneLine } from "./text.ts";
 /** Characters of a line that are quoted. */
 const QUOTED = 120;
 
-/** Characters of the text that are searched for a line that is like another. */
-const SEARCHED = 2_000_000;
-
 /** One or two sentences. `oldText` is in the text nowhere. */
 export function notFoundHint(text: string, oldText: string): string {
   if (oldText.startsWith(BOM)) return "Leave out the byte order mark at its beginning";
@@ -32,9 +29,9 @@ function sameButFor(text: string, oldText: string): string | undefined {
   const wanted = fold(oldText);
   const at = wanted === "" ? -1 : fold(text).indexOf(wanted);
   if (at < 0) return undefined;
-  const { offset, here, there } = firstDifference(text, unfold(text, at), oldText);
-  const [line] = linesAt(text, [offset]);
-  return `At line ${line} the file has ${nameOf(here)} where old_string has ${nameOf(there)}`;
+  const { offset, down, here, there } = firstDifference(text, unfold(text, at), oldText);
+  const [line = 1] = linesAt(text, [offset]);
+  return `At line ${line + down} the file has ${nameOf(here)} where old_string has ${nameOf(there)}`;
 }
 
 /** Its first lines are there, but then it goes on in another way. */
@@ -55,23 +52,24 @@ function brokenOff(text: string, oldText: string): string | undefined {
   return `${first} at line ${best.at + 1}, but ${goesOn} where old_string has ${quote(wanted[best.length] ?? "")}`;
 }
 
-/** The line that shares most pairs of characters with the longest line of the old text. */
+/** The line that shares most pairs of neighbouring characters with the longest line of the old text. */
 function nearest(text: string, oldText: string): string | undefined {
   const goal = oldText.split("\n").map(trimmed).reduce((a, b) => b.length > a.length ? b : a);
-  const pairs = new Set(pairsOf(goal));
+  const pairs = new Set(Array.from(goal.slice(1), (_, at) => pairAt(goal, at)));
+  const lines = text.split("\n");
   let best = { at: -1, score: 0.5 };
-  for (const [at, line] of text.slice(0, SEARCHED).split("\n").entries()) {
-    const own = pairsOf(trimmed(line));
-    const shared = new Set(own.filter((pair) => pairs.has(pair))).size;
-    const score = 2 * shared / (pairs.size + own.length);
+  for (const [at, line] of lines.entries()) {
+    const own = trimmed(line);
+    let shared = 0;
+    for (let i = 0; i < own.length - 1; i++) if (pairs.has(pairAt(own, i))) shared++;
+    const score = 2 * Math.min(shared, pairs.size) / (pairs.size + own.length - 1);
     if (score > best.score) best = { at, score };
   }
-  if (best.at < 0) return undefined;
-  return `The nearest is line ${best.at + 1}: ${quote(trimmed(text.split("\n", best.at + 1).at(-1) ?? ""))}`;
+  return best.at < 0 ? undefined : `The nearest is line ${best.at + 1}: ${quote(trimmed(lines[best.at] ?? ""))}`;
 }
 
-function pairsOf(line: string): string[] {
-  return Array.from({ length: Math.max(0, line.length - 1) }, (_, at) => line.slice(at, at + 2));
+function pairAt(line: string, at: number): number {
+  return line.charCodeAt(at) * 0x10000 + line.charCodeAt(at + 1);
 }
 
 function trimmed(line: string): string {
@@ -110,6 +108,8 @@ function unfold(text: string, offset: number): number {
 interface Difference {
   /** In the text. */
   offset: number;
+  /** Lines further down, or up where it is below zero. */
+  down: number;
   here: string;
   there: string;
 }
@@ -117,21 +117,44 @@ interface Difference {
 /** The first difference between the old string and the text where its first visible character is at `start`. */
 function firstDifference(text: string, start: number, oldText: string): Difference {
   const lead = blanksAt(oldText, 0);
-  let from = start;
-  while (from > 0 && blanksAt(text, from - 1) !== "") from--;
-  const before = text.slice(from, start);
-  if (!before.endsWith(lead)) return inBlanks(from, before, lead);
+  const before = inLead(blanksBefore(text, start), lead, oldText);
+  if (before !== undefined) return { offset: start, ...before };
   let [at, there] = [start, lead.length];
   while (there < oldText.length) {
-    const [ours, theirs] = [blanksAt(text, at), blanksAt(oldText, there)];
+    const theirs = blanksAt(oldText, there);
+    const found = blanksAt(text, at);
+    const ours = lineEndsOf(found, oldText);
     const isEnd = there + theirs.length === oldText.length;
-    const isSame = isEnd ? lineEndsOf(ours, oldText).startsWith(theirs) : lineEndsOf(ours, oldText) === theirs;
-    if (!isSame) return inBlanks(at, ours, theirs);
-    [at, there] = [at + ours.length, there + theirs.length];
+    if (isEnd ? !ours.startsWith(theirs) : ours !== theirs) return { offset: at, ...inBlanks(ours, theirs) };
+    [at, there] = [at + found.length, there + theirs.length];
     if (text[at] !== oldText[there]) break;
     [at, there] = [at + 1, there + 1];
   }
-  return { offset: at, here: charAt(text, at), there: charAt(oldText, there) };
+  return { offset: at, down: 0, here: charAt(text, at), there: charAt(oldText, there) };
+}
+
+/** White space before the first visible character: only as many lines of the text count as the old string has. */
+function inLead(before: string, lead: string, oldText: string): Omit<Difference, "offset"> | undefined {
+  const there = lead.split("\n");
+  const here = lineEndsOf(before, oldText).split("\n").slice(-there.length);
+  if (here.length < there.length) return { down: 1 - here.length, here: here.join("\n"), there: lead };
+  const at = there.findIndex((line, at) => at === 0 ? !here[at]?.endsWith(line) : here[at] !== line);
+  return at < 0 ? undefined : { down: at + 1 - here.length, here: here[at] ?? "", there: there[at] ?? "" };
+}
+
+/** Two runs of white space, from the line on in which they differ. */
+function inBlanks(here: string, there: string): Omit<Difference, "offset"> {
+  let [skipped, down] = [0, 0];
+  for (let at = 0; at < here.length && here[at] === there[at]; at++) {
+    if (here[at] === "\n") [skipped, down] = [at + 1, down + 1];
+  }
+  return { down, here: here.slice(skipped), there: there.slice(skipped) };
+}
+
+function blanksBefore(text: string, end: number): string {
+  let from = end;
+  while (from > 0 && blanksAt(text, from - 1) !== "") from--;
+  return text.slice(from, end);
 }
 
 function blanksAt(text: string, at: number): string {
@@ -142,13 +165,6 @@ function blanksAt(text: string, at: number): string {
 /** White space of the text as it is compared: a CR before LF counts only where the old string has some. */
 function lineEndsOf(blanks: string, oldText: string): string {
   return oldText.includes("\r") ? blanks : blanks.replaceAll("\r\n", "\n");
-}
-
-/** Two runs of white space, from the line on in which they differ. */
-function inBlanks(offset: number, here: string, there: string): Difference {
-  let skipped = 0;
-  for (let at = 0; here[at] !== undefined && here[at] === there[at]; at++) if (here[at] === "\n") skipped = at + 1;
-  return { offset: offset + skipped, here: here.slice(skipped), there: there.slice(skipped) };
 }
 
 function charAt(text: string, at: number): string {
