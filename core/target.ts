@@ -28,36 +28,37 @@ const LIMIT = 50_000_000;
  */
 export async function openTarget(path: string, { verb, whole, otherwise }: Need, context: Context): Promise<Target> {
   const { workspace, seen: files } = context;
-  const real = await inVerb(verb, workspace.resolve(path));
-  const { kind, size } = await inVerb(verb, workspace.stat(path));
+  const real = await inWords(verb, path, workspace.resolve(path));
+  const { kind, size } = await inWords(verb, path, workspace.stat(path));
   if (kind === "folder") throw cannot(verb, path, "it is a folder. Name a file in it");
   if (kind === "other") throw cannot(verb, path, "it is not a regular file");
-  await inVerb(verb, workspace.resolve(real, "write"));
+  await inWords(verb, path, workspace.resolve(real, "write"));
   const seen = files.get(real);
   if (seen === undefined || (whole && !seen.whole)) throw cannot(verb, path, otherwise);
   if (size > LIMIT) {
     const [is, most] = [size, LIMIT].map((bytes) => bytes.toLocaleString("en-US"));
     throw cannot(verb, path, `it has ${is} bytes, and at most ${most} can be changed here. Use a command such as sed`);
   }
-  const bytes = await inVerb(verb, workspace.readBytes(path));
+  const bytes = await inWords(verb, path, workspace.readBytes(path));
   if (sha256Of(bytes) !== seen.sha256) {
     throw cannot(verb, path, "it was changed since it was read. Read it again with read_file");
   }
   return { real, bytes, seen };
 }
 
-/** What the workspace says of a path, in the verb of the tool. */
-export async function inVerb<T>(verb: Need["verb"], answer: Promise<T>): Promise<T> {
+/** An answer of the workspace; its refusal in the verb of the tool, with the path as the model named it. */
+export async function inWords<T>(verb: Need["verb"], path: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof Error) {
-      error.message = error.message.replace(/^Cannot (open|read|write) "/, `Cannot ${verb} "`);
-    }
-    throw error;
+    const how = error instanceof Error
+      ? /^Cannot (?:open|read|write) ".*?": (.*)$/s.exec(error.message)?.[1]
+      : undefined;
+    throw how === undefined ? error : cannot(verb, path, how);
   }
 }
 
+/** The error for the model: why a file is not changed. */
 export function cannot(verb: Need["verb"], path: string, how: string): Error {
   return new Error(`Cannot ${verb} ${quoted(path)}: ${how}`);
 }

@@ -2,12 +2,12 @@
 
 import { describeBytes } from "../core/encoding.ts";
 import { unifiedDiff } from "../core/diff.ts";
-import { type Edited, findPlaces, linesAt, type Place, replaceAt } from "../core/edit.ts";
+import { BOM, type Edited, findPlaces, linesAt, type Place, replaceAt } from "../core/edit.ts";
 import { notFoundHint } from "../core/not_found_hint.ts";
 import { quoted } from "../core/refusal.ts";
-import { cannot, inVerb, openTarget, sha256Of, type Target } from "../core/target.ts";
+import { cannot, inWords, openTarget, sha256Of, type Target } from "../core/target.ts";
 import { headOf } from "../core/text.ts";
-import type { Context, Definition, Handler, Preview } from "../core/tool.ts";
+import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 
 export const definition: Definition = {
   name: "edit_file",
@@ -45,15 +45,15 @@ const SHOWN = { places: 3, lines: 20, around: 2, characters: 200 };
 export const handler: Handler<Input> = async (input, context) => {
   const { target, edited } = await edit(input, context);
   const { real, seen } = target;
-  await inVerb("edit", context.workspace.writeText(real, edited.text, { replaces: seen.sha256 }));
+  await inWords("edit", input.path, context.workspace.writeText(real, edited.text, { replaces: seen.sha256 }));
   context.seen.note(real, { sha256: sha256Of(edited.text), whole: seen.whole });
   return `${summary(input.path, edited)}\n${excerpt(edited)}`;
 };
 
-export const preview: Preview<Input> = async (input, context) => {
+export async function preview(input: Input, context: Context): Promise<Change> {
   const { target, before, edited } = await edit(input, context);
   return { path: target.real, diff: await unifiedDiff(target.real, before, edited.text) };
-};
+}
 
 /** All but the writing. */
 async function edit(input: Input, context: Context): Promise<{ target: Target; before: string; edited: Edited }> {
@@ -92,15 +92,17 @@ function ambiguous(text: string, places: readonly Place[]): string {
 }
 
 function summary(path: string, { lines }: Edited): string {
-  const times = lines.length === 1 ? "1 place" : `${lines.length} places`;
-  return `Edited ${quoted(path)}: ${times}, ${
-    nameLines(lines.slice(0, NAMED).map(({ first }) => first), lines.length)
-  }`;
+  const [only, ...others] = lines;
+  if (only === undefined || others.length > 0) {
+    const firsts = lines.slice(0, NAMED).map(({ first }) => first);
+    return `Edited ${quoted(path)}: ${lines.length} places, ${nameLines(firsts, lines.length)}`;
+  }
+  const { first, last } = only;
+  return `Edited ${quoted(path)}: 1 place, ${first === last ? `line ${first}` : `lines ${first}–${last}`}`;
 }
 
-/** `line 3`, `lines 1, 1 and 2`, `lines 1, 2, 3 and 40 more`. */
+/** `lines 1, 1 and 2`, `lines 1, 2, 3 and 40 more`. */
 function nameLines(lines: readonly number[], total: number): string {
-  if (total === 1) return `line ${lines[0]}`;
   const last = total > lines.length ? `${total - lines.length} more` : String(lines.at(-1));
   const others = total > lines.length ? lines : lines.slice(0, -1);
   return `lines ${others.join(", ")} and ${last}`;
@@ -108,6 +110,7 @@ function nameLines(lines: readonly number[], total: number): string {
 
 /** The first changed places as they are now, numbered as read_file does it. */
 function excerpt({ text, lines }: Edited): string {
+  if (text === "" || text === BOM) return "The file is empty now";
   const all = text.split("\n");
   const rows: string[] = [];
   let shown = 0; // the last line that is in the excerpt
@@ -118,11 +121,11 @@ function excerpt({ text, lines }: Edited): string {
     for (let line = from; line <= to; line++) rows.push(`${String(line).padStart(6)}\t${shorten(all[line - 1] ?? "")}`);
     shown = Math.max(shown, to);
   }
-  return rows.length > 0 ? rows.join("\n") : "The file is empty now";
+  return rows.join("\n");
 }
 
 function shorten(line: string): string {
-  const text = line.replace(/\r$/, "").replace(/^\ufeff/, "");
+  const text = line.replace(/\r$/, "").replace(BOM, "");
   return text.length > SHOWN.characters ? `${headOf(text, SHOWN.characters)}…` : text;
 }
 

@@ -1,10 +1,11 @@
 /** write_file: a whole text file, new or in place of the old one. */
 
 import { unifiedDiff } from "../core/diff.ts";
+import { BOM } from "../core/edit.ts";
 import { quoted } from "../core/refusal.ts";
-import { inVerb, openTarget, sha256Of } from "../core/target.ts";
+import { inWords, openTarget, sha256Of } from "../core/target.ts";
 import { countLines } from "../core/text.ts";
-import type { Context, Definition, Handler, Preview } from "../core/tool.ts";
+import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 
 export const definition: Definition = {
   name: "write_file",
@@ -42,11 +43,11 @@ export const handler: Handler<Input> = async (input, context) => {
   return [`Wrote ${quoted(path)}: ${size}, in place of the old content`, ...losses(before, content)].join("\n");
 };
 
-export const preview: Preview<Input> = async (input, context) => {
+export async function preview(input: Input, context: Context): Promise<Change> {
   const { real, before } = await look(input, context);
   const text = before && new TextDecoder("utf-8", { ignoreBOM: true }).decode(before);
   return { path: real, diff: await unifiedDiff(real, text, input.content) };
-};
+}
 
 /** All but the writing: where the file is to be, and what is there. */
 async function look(
@@ -57,7 +58,7 @@ async function look(
   if (!content.isWellFormed()) throw cannotCall("content", "it has half a character in it (a lone surrogate)");
   const { workspace } = context;
   const real = await workspace.resolve(path, "write");
-  if (!(await inVerb("write", workspace.exists(path)))) return { real, before: undefined };
+  if (!(await inWords("write", path, workspace.exists(path)))) return { real, before: undefined };
   const otherwise =
     "it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file";
   const { bytes } = await openTarget(path, { verb: "write", whole: true, otherwise }, context);
@@ -76,7 +77,7 @@ function sizeOf(content: string): string {
 function losses(before: Uint8Array, content: string): string[] {
   const old = new TextDecoder("utf-8", { ignoreBOM: true }).decode(before);
   const lost: string[] = [];
-  if (old.startsWith("\ufeff") && !content.startsWith("\ufeff")) lost.push("the byte order mark is gone");
+  if (old.startsWith(BOM) && !content.startsWith(BOM)) lost.push("the byte order mark is gone");
   if (old.includes("\r\n") && content.includes("\n") && !content.includes("\r\n")) {
     lost.push("lines that ended in CRLF end in LF now");
   }
