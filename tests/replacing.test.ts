@@ -1,0 +1,171 @@
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown, mkdir, readdir, readFile, utimes } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { join } from "../core/path.ts";
+import { USERS } from "./support/fence_runs.ts";
+import { RUNTIMES } from "./support/runtimes.ts";
+import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
+import { filesIn, runSteps, type Step } from "./support/tool_session.ts";
+
+const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const isRoot = process.getuid?.() === 0;
+
+describe("writeText with what it replaces", () => {
+  const rows: [id: string, there: string | null, replaces: string | null, how: string | undefined][] = [
+    ["the file that was read", "old", sha256("old"), undefined],
+    ["another content", "theirs", sha256("old"), "it was changed since it was read. Read it with read_file first"],
+    ["no file any more", null, sha256("old"), "it is no longer there. Look for it with list_files"],
+    ["none, and none is there", null, null, undefined],
+    ["none, but one is there", "theirs", null, "someone made it just now. Read it with read_file first"],
+    ["an empty file", "", sha256(""), undefined],
+  ];
+  test.each(rows)("%s", async (_id, there, replaces, how) => {
+    await using temp = await tempWorkspace(there === null ? {} : { "a.txt": there });
+    const done = await temp.workspace.writeText("a.txt", "new", { replaces }).then(() => undefined, messageOf);
+    expect(done).toBe(how === undefined ? undefined : `Cannot write "a.txt": ${how}`);
+    expect(await filesIn(temp, ["a.txt"])).toEqual({ "a.txt": how === undefined ? "new" : there });
+    expect((await readdir(temp.root)).filter((name) => name !== "a.txt")).toEqual([]);
+  });
+
+  test("is compared over more than one chunk", async () => {
+    const large = `${"x".repeat(2_500_000)}y`;
+    await using temp = await tempWorkspace({ "a.txt": large });
+    const other = `${"x".repeat(2_500_000)}z`;
+    expect(await temp.workspace.writeText("a.txt", "n", { replaces: sha256(other) }).catch(messageOf)).toContain(
+      "changed",
+    );
+    await temp.workspace.writeText("a.txt", "n", { replaces: sha256(large) });
+    expect(await filesIn(temp, ["a.txt"])).toEqual({ "a.txt": "n" });
+  });
+});
+
+describe("resolve for writing", () => {
+  test("names where a file would be put, through links, and makes nothing", async () => {
+    await using temp = await tempWorkspace({ "d/a.txt": "a" });
+    await temp.sh("ln -s d e");
+    expect(await temp.workspace.resolve("e/a.txt", "write")).toBe("d/a.txt");
+    expect(await temp.workspace.resolve("e/new/b.txt", "write")).toBe("d/new/b.txt");
+    expect(await temp.workspace.resolve("x/../y.txt", "write")).toBe("y.txt");
+    expect((await readdir(temp.root)).sort()).toEqual(["d", "e"]);
+  });
+
+  test("refuses what writeText refuses, in the same words", async () => {
+    await using temp = await tempWorkspace({ "in.txt": "IN" }, { denyWrite: ["denied"] });
+    await temp.sh("mkdir denied; ln -s none dangling; ln -s .. up");
+    for (const path of ["denied/x", "dangling", "up/x", "../x", "x/", "in.txt/x", ".git/x", ".env", "a\0", "file:x"]) {
+      const words = await temp.workspace.writeText(path, "x").catch(messageOf);
+      expect(words).toStartWith("Cannot write ");
+      expect(await temp.workspace.resolve(path, "write").catch(messageOf)).toBe(words as string);
+    }
+  });
+});
+
+describe("a write that is killed", () => {
+  test("leaves the old content or the new, and the next write in that folder cleans up", async () => {
+    await using temp = await tempWorkspace({ "f.txt": "old" });
+    const size = 20_000_000;
+    let left: string[] = [];
+    for (let round = 0; round < 10 && left.length === 0; round++) {
+      const writer = spawn(process.execPath, [fixture("writes_until_killed.ts"), temp.root, String(size)]);
+      const ended = once(writer, "exit");
+      await once(writer.stdout, "data");
+      while ((await temporaries(temp)).length === 0) await Bun.sleep(1);
+      writer.kill("SIGKILL");
+      await ended;
+      const text = await readFile(join(temp.root, "f.txt"), "utf8");
+      expect(["old", "a".repeat(size), "b".repeat(size)].includes(text)).toBe(true);
+      left = await temporaries(temp);
+    }
+    expect(left.length).toBe(1); // it was killed in the middle of a write
+    const [name = ""] = left;
+    await temp.workspace.writeText("other.txt", "x");
+    expect(await temporaries(temp)).toEqual([name]); // it might still be written by another process
+    const old = Date.now() / 1000 - 61;
+    await utimes(join(temp.root, name), old, old);
+    await temp.workspace.writeText("other.txt", "y");
+    expect(await temporaries(temp)).toEqual([]);
+  }, 20_000);
+
+  test("cleans up nothing but what is named like a temporary file, and is one", async () => {
+    await using temp = await tempWorkspace({ ".tenon-notes.tmp": "mine", ".tenon-12.tmp.txt": "mine" });
+    await temp.sh(
+      "mkdir .tenon-aa.tmp; echo out > ../o.txt; ln -s ../o.txt .tenon-bb.tmp; touch -h -t 200101010000 .tenon-* ",
+    );
+    await temp.workspace.writeText("a.txt", "x");
+    const names = [".tenon-12.tmp.txt", ".tenon-aa.tmp", ".tenon-bb.tmp", ".tenon-notes.tmp", "a.txt"];
+    expect((await readdir(temp.root)).sort()).toEqual(names);
+  });
+});
+
+/** Needs root: a file system of its own is mounted in the workspace. */
+describe.if(isRoot)("a file system that cannot take it", () => {
+  const steps: Step[] = [
+    ["read_file", { path: "small/a.txt" }],
+    ["edit_file", { path: "small/a.txt", old_string: "keep", new_string: "x".repeat(200_000) }],
+    ["write_file", { path: "small/a.txt", content: "y".repeat(200_000) }],
+    ["write_file", { path: "small/new.txt", content: "y".repeat(200_000) }],
+  ];
+  const rows: [id: string, after: string, how: string, answers: number][] = [
+    ["a full disk", "true", "no space is left on the disk", 3],
+    ["a read-only file system", "mount -o remount,ro small", "the file system is read-only", 3],
+  ];
+  test.each(rows)("%s: an error for the model, and the old content is there", async (_id, after, how, answers) => {
+    await using temp = await tempWorkspace();
+    await temp.sh("mkdir small; mount -t tmpfs -o size=64k tmpfs small; printf keep > small/a.txt");
+    try {
+      await temp.sh(after);
+      const texts = (await runSteps(temp, steps)).slice(1).map(({ text }) => text);
+      expect(texts.filter((text) => text.endsWith(`: ${how}`)).length).toBe(answers);
+      expect(await readdir(join(temp.root, "small"))).toEqual(["a.txt"]);
+      expect(await filesIn(temp, ["small/a.txt"])).toEqual({ "small/a.txt": "keep" });
+    } finally {
+      await temp.sh("umount small");
+    }
+  });
+});
+if (!isRoot) console.error("replacing.test.ts: not tested, since it needs root: a full disk, a read-only file system");
+
+/** As a user that permissions hold for: root may do everything. */
+describe.each(RUNTIMES)("permissions under %s", (_name, run) => {
+  test("a read-only file is refused, and in a read-only folder nothing is lost (E29)", async () => {
+    await using temp = await tempWorkspace({ "ro.txt": "keep\n", "rod/f.txt": "keep\n", "rw.txt": "keep\n" });
+    const user = USERS.at(-1) ?? { before: [] };
+    if (isRoot) {
+      await Promise.all(
+        ["", "ro.txt", "rod", "rod/f.txt", "rw.txt"].map((path) => chown(join(temp.root, path), 65534, 65534)),
+      );
+    }
+    await temp.sh("chmod 444 ro.txt; chmod 555 rod; chmod 755 ..");
+    const home = join(temp.top, "home");
+    await mkdir(home, { mode: 0o777 });
+    const child = Bun.spawn([
+      ...user.before,
+      ...run(fixture("edits_in_a_folder.ts"), temp.root, "ro.txt", "rod/f.txt", "rw.txt"),
+    ], {
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, DENO_DIR: join(home, "deno") },
+      stderr: "pipe",
+    });
+    const [out, problems] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    if (out === "") throw new Error(problems);
+    expect(JSON.parse(out)).toEqual([
+      'Cannot edit "ro.txt": the system does not permit it',
+      'Cannot edit "rod/f.txt": the system does not permit it',
+      'Edited "rw.txt": 1 place, line 1\n     1\tx',
+    ]);
+    const files = { "ro.txt": "keep\n", "rod/f.txt": "keep\n", "rw.txt": "x\n" };
+    expect(await filesIn(temp, Object.keys(files))).toEqual(files);
+    await temp.sh("chmod 755 rod");
+  });
+});
+
+async function temporaries(temp: TempWorkspace): Promise<string[]> {
+  return (await readdir(temp.root)).filter((name) => name.startsWith(".tenon-"));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
