@@ -22,6 +22,8 @@ export const WAYS: readonly Way[] = ["bun", "deno", "executable"];
 export interface DenoGrants {
   /** Folders that may be read; `.` is the workspace. Default: it and the program. */
   read?: readonly string[];
+  /** Folders that may be written. */
+  write?: readonly string[];
   /** Hosts that may be reached. */
   net?: readonly string[];
   /** Variables that may be read. Default: those of the README. */
@@ -160,12 +162,12 @@ async function commandOf(way: Way, { program, deno = {} }: Start): Promise<strin
 const ENV = ["ANTHROPIC_*", "HOME", "XDG_*", "CI", "NO_COLOR", "TERM"];
 
 /** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
-function denoFlags({ read = [], net = [], env = ENV, ignoreEnv = true }: DenoGrants): string[] {
+function denoFlags({ read = [], write = [], net = [], env = ENV, ignoreEnv = true }: DenoGrants): string[] {
   const allow = (name: string, values: readonly string[]) =>
     values.length > 0 ? [`--allow-${name}=${values.join(",")}`] : [];
   return [
     ...["--no-prompt", "--no-remote", "--deny-import"],
-    ...[...allow("read", read), ...allow("net", net), ...allow("env", env)],
+    ...[...allow("read", read), ...allow("write", write), ...allow("net", net), ...allow("env", env)],
     ...(ignoreEnv ? ["--ignore-env"] : []),
   ];
 }
