@@ -1,7 +1,7 @@
 /** glob: files whose names match a pattern. */
 
 import { parseGlob, pathBelow } from "../core/glob_pattern.ts";
-import { countLeftOut } from "../core/left_out.ts";
+import { countLeftOut, isGitFolder } from "../core/left_out.ts";
 import { cannot, quoted } from "../core/refusal.ts";
 import type { Definition, Entry, Handler, Workspace } from "../core/tool.ts";
 
