@@ -2,7 +2,8 @@
 
 import type { Event } from "./agent.ts";
 import type { Content, ToolResultBlock, ToolUseBlock } from "./message.ts";
-import { cutMiddle, oneLine, RESULT_LIMIT } from "./text.ts";
+import { limitResult } from "./result_limit.ts";
+import { oneLine } from "./text.ts";
 import type { JsonSchema, Permissions, Proposal } from "./tool.ts";
 
 /** A definition as it goes over the wire; its bytes are the same on every runtime, machine and locale. */
@@ -72,7 +73,7 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
     if (!tool) outcome = { content: unknownTool(call.name, tools), is_error: true };
     else if (options.signal.aborted) outcome = { content: "Not run: the turn was interrupted", is_error: true };
     else outcome = await callHost(tool, call, options);
-    return { type: "tool_result", tool_use_id: call.id, ...limited(outcome) };
+    return { type: "tool_result", tool_use_id: call.id, ...limitResult(outcome) };
   }
 
   async function* runAll(
@@ -155,29 +156,6 @@ function reasonOf(error: unknown): string {
   } catch {
     return "its host failed";
   }
-}
-
-/** Text over the limit keeps its head and tail; images are left alone (their makers check them). */
-function limited({ content, is_error }: Outcome): Pick<ToolResultBlock, "content" | "is_error"> {
-  const cut = typeof content === "string" ? cutMiddle(content) : limitedBlocks(content);
-  return is_error ? { content: cut, is_error: true } : { content: cut };
-}
-
-/** The limit is that of the whole result: the first text block that does not fit is cut, those after it are left out. */
-function limitedBlocks(blocks: readonly Content[]): Content[] {
-  const length = blocks.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
-  if (length <= RESULT_LIMIT) return [...blocks];
-  let room = RESULT_LIMIT - 100; // for the line at the end
-  let leftOut = 0;
-  const kept = blocks.flatMap((block): Content[] => {
-    if (block.type !== "text") return [block];
-    const text = block.text.length <= room ? block.text : room > 1000 ? cutMiddle(block.text, room) : undefined;
-    if (text === undefined) leftOut++;
-    room -= block.text.length;
-    return text === undefined ? [] : [{ ...block, text }];
-  });
-  const note = `[${leftOut} more text blocks left out: one result is at most ${RESULT_LIMIT} characters]`;
-  return leftOut > 0 ? [...kept, { type: "text", text: note }] : kept;
 }
 
 interface EventQueue {

@@ -154,6 +154,12 @@ function unreadable(): Error {
   });
 }
 
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==";
+
+function imageOf(data: string, media_type = "image/png"): Content {
+  return { type: "image", source: { type: "base64", media_type, data } };
+}
+
 describe("a result over the limit", () => {
   test("is untouched up to the limit", async () => {
     const text = "x".repeat(RESULT_LIMIT);
@@ -177,7 +183,7 @@ describe("a result over the limit", () => {
   });
 
   test("is cut over all its text blocks together, and keeps its images", async () => {
-    const image: Content = { type: "image", source: { type: "base64", media_type: "image/png", data: "x" } };
+    const image = imageOf(PIXEL);
     const text: Content = { type: "text", text: "y".repeat(30_000) };
     const { content } = await resultOf(says([image, text, image, text, text, text]));
     const kept = content as Content[];
@@ -187,6 +193,21 @@ describe("a result over the limit", () => {
       text: "[2 more text blocks left out: one result is at most 50000 characters]",
     });
     expect(textIn(kept).length).toBeLessThanOrEqual(RESULT_LIMIT);
+  });
+
+  const images: [what: string, data: string, told: string][] = [
+    ["of 50 MB", "x".repeat(50_000_000), "it has 37,500,000 bytes, at most 3,750,000 are taken"],
+    ["that is none", "eA==", "it is no whole PNG, JPEG, GIF or WebP image in base64"],
+    ["that is no base64", `${PIXEL}!`, "it is no whole PNG, JPEG, GIF or WebP image in base64"],
+  ];
+  test.each(images)("has a line in the place of an image %s", async (_, data, told) => {
+    const { content } = await resultOf(says([imageOf(data)]));
+    expect(content).toEqual([{ type: "text", text: `[an image was left out: ${told}]` }]);
+  });
+
+  test("names an image by what its bytes are", async () => {
+    const { content } = await resultOf(says([imageOf(PIXEL, "image/jpeg")]));
+    expect(content).toEqual([imageOf(PIXEL)]);
   });
 
   test("is at most the limit, for any blocks", async () => {
