@@ -1,10 +1,13 @@
 /** Inside a host: load the plugins it is for, then serve calls until the channel ends. */
 
 import process from "node:process";
-import type { Outcome } from "./registry.ts";
-import { checkPlugin, importPlugin, type Plugin } from "./plugins.ts";
-import type { Channel, HostStart, SeenList, ToHost } from "./protocol.ts";
 import type { Content } from "./message.ts";
+import { checkPlugin, importPlugin, type Plugin } from "./plugins.ts";
+import { type Channel, type HostStart, isSeenFile, type SeenList, type ToHost } from "./protocol.ts";
+import type { Outcome } from "./registry.ts";
+import { limitResult } from "./result_limit.ts";
+import { oneLine } from "./text.ts";
+import { createThrottle } from "./throttle.ts";
 import type { Context, Seen, SeenFile } from "./tool.ts";
 import { openWorkspace } from "./workspace.ts";
 
@@ -32,17 +35,19 @@ export function serveHost(channel: Channel): void {
     const abort = new AbortController();
     running.set(id, abort);
     const notes: SeenList = [];
-    const progress = (text: string) => channel.send({ type: "progress", id, text: String(text) });
+    const progress = createThrottle((text) => channel.send({ type: "progress", id, text }));
     const plugin = plugins.get(tool);
     const runOrPreview = message.preview ? previewPlugin : runPlugin;
     const outcome: Outcome = plugin
       ? await runOrPreview(plugin, message.input, {
-        ...makeContext(abort.signal, progress, seenFiles(message.seen, notes)),
+        ...makeContext(abort.signal, (text) => progress.push(String(text)), seenFiles(message.seen, notes)),
         ...(plugin.loaded.permissions.run && run ? { run } : {}),
       })
       : { content: `Cannot run ${tool}: its host does not have it`, is_error: true };
     running.delete(id);
-    channel.send({ type: "result", id, ...outcome, seen: notes });
+    progress.end();
+    // Cut here and not only in core: 50 MB of text need not travel.
+    channel.send({ type: "result", id, ...outcome, ...limitResult(outcome), is_error: outcome.is_error, seen: notes });
   }
 
   channel.receive((message) => {
@@ -79,8 +84,19 @@ export async function runPlugin(plugin: Plugin, raw: unknown, context: Context):
       is_error: false,
     };
   } catch (error) {
-    return { content: messageOf(error), is_error: true };
+    const limit = limitReached(error);
+    return {
+      content: limit ? `Cannot run ${plugin.loaded.definition.name}: ${limit}` : messageOf(error),
+      is_error: true,
+    };
   }
+}
+
+/** Where the runtime itself has put an end to the handler: each has words of its own for it. */
+function limitReached(error: unknown): string | undefined {
+  if (!(error instanceof RangeError)) return undefined;
+  if (/^out of memory|allocation failed/i.test(error.message)) return "it ran out of memory";
+  return /^maximum call stack size/i.test(error.message) ? "it called itself without end" : undefined;
 }
 
 /** What the call would do. Never throws, and never runs the handler. */
@@ -151,11 +167,19 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+/** Why a host ended, when an error came from outside of every call. One line. */
+export function uncaught(error: unknown): string {
+  return `its process ended by itself, with an error that nobody caught: ${oneLine(messageOf(error))}`;
+}
+
 function seenFiles(list: SeenList, notes: SeenList): Seen {
   const files = new Map<string, SeenFile>(list);
   return {
     get: (path) => files.get(path),
     note(path, file) {
+      if (typeof path !== "string" || !isSeenFile(file)) {
+        throw new Error("seen.note needs a path, and { sha256, whole }");
+      }
       files.set(path, file);
       notes.push([path, file]);
     },

@@ -39,17 +39,14 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
     if (startsPrograms) below?.end([...hosts].filter((pid) => pid !== child.pid));
   }
 
-  readLines(child, (line) => {
-    try {
-      receive(JSON.parse(line));
-    } catch {
-      // A host that talks nonsense is only talking to itself.
-    }
-  }, () => {
+  readLines(child, (line) => receive(parsed(line)), () => {
     ended = `its answer was over ${MESSAGE_LIMIT / 1_000_000} MB`;
     kill();
   });
-  child.stderr?.on("data", (chunk: Uint8Array) => printed = tailOf(printed + new TextDecoder().decode(chunk), TAIL));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    printed = tailOf(printed + text, TAIL);
+    receive({ type: "printed", text });
+  });
   child.stdin?.on("error", () => {}); // it is gone; `close` tells
   child.on("error", () => closed.resolve("its process could not be started"));
   child.on("exit", () => {
@@ -93,6 +90,15 @@ function readLines(child: ChildProcess, take: (line: string) => void, tooLong: (
       length = 0;
     }
   });
+}
+
+/** What is no JSON is no message. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
 
 function wordsForEnd(code: number | null, signal: string | null, printed: string): string {

@@ -1,44 +1,94 @@
-/** The inside of a worker: keep what a plugin prints and its exits to the worker, then serve. Deno only. */
+/** The inside of a worker: keep what a plugin prints, and its end, to the worker, then serve. Deno only. */
 
 import process from "node:process";
-import { serveHost } from "./host.ts";
+import { serveHost, uncaught } from "./host.ts";
 import type { WorkerEnd } from "./host_worker.ts";
+import type { FromHost } from "./protocol.ts";
 
 interface WorkerScope {
   postMessage(message: unknown): void;
   onmessage: ((event: { data: unknown }) => void) | null;
+  addEventListener(type: string, listener: (event: Event & { error?: unknown; reason?: unknown }) => void): void;
   close(): void;
+  Deno: { exit: unknown; stdout: DenoStream; stderr: DenoStream };
+}
+
+interface DenoStream {
+  write(bytes: Uint8Array): Promise<number>;
+  writeSync(bytes: Uint8Array): number;
 }
 
 const scope = globalThis as unknown as WorkerScope;
-const post = scope.postMessage.bind(scope);
+const post: (message: FromHost | WorkerEnd) => void = scope.postMessage.bind(scope);
 const close = scope.close.bind(scope);
 
-/** Before any plugin is imported: there is one console for all of Deno, and it is core's answer. */
-function quieten(): void {
-  for (const name of ["log", "info", "debug", "warn", "error", "trace", "dir", "table"] as const) {
-    console[name] = () => {};
+function printed(text: string): void {
+  post({ type: "printed", text });
+}
+
+/** Before any plugin is imported: there is one stdout for all of Deno, and it is core's answer. */
+function takePrints(): void {
+  const methods = console as unknown as { [name: string]: unknown };
+  for (const name of Object.keys(methods)) {
+    if (typeof methods[name] === "function") {
+      methods[name] = (...values: unknown[]) => printed(`${values.map(shown).join(" ")}\n`);
+    }
   }
-  process.stdout.write = () => true;
-  process.stderr.write = () => true;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.write = (text: unknown) => {
+      printed(textOf(text));
+      return true;
+    };
+  }
+  for (const stream of [scope.Deno.stdout, scope.Deno.stderr]) {
+    stream.writeSync = (bytes) => {
+      printed(textOf(bytes));
+      return bytes.length;
+    };
+    stream.write = (bytes) => Promise.resolve(stream.writeSync(bytes));
+  }
+}
+
+function textOf(text: unknown): string {
+  return text instanceof Uint8Array ? new TextDecoder().decode(text) : String(text);
+}
+
+function shown(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  if (value instanceof Error) return value.stack ?? value.message;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "[object]";
+  }
 }
 
 /** A plugin that ends the process ends its own worker, and says so. */
-function wrapExits(): void {
-  const exit = (code?: unknown): never => {
-    const end: WorkerEnd = { type: "ended", reason: `its process ended by itself (exit code ${Number(code ?? 0)})` };
-    post(end);
+function takeExits(): void {
+  const end = (reason: string) => {
+    post({ type: "ended", reason });
     close();
+  };
+  const exit = (code?: unknown): never => {
+    end(`its process ended by itself (exit code ${Number(code ?? 0)})`);
     throw new Error("ended");
   };
   process.exit = exit as typeof process.exit;
-  (globalThis as unknown as { Deno: { exit: unknown } }).Deno.exit = exit;
+  scope.Deno.exit = exit;
   scope.close = () => exit(0);
+  // Deno would print what nobody caught, with a stack and in colour, where core answers.
+  for (const type of ["error", "unhandledrejection"]) {
+    scope.addEventListener(type, (event) => {
+      event.preventDefault();
+      printed(`${shown(event.error ?? event.reason)}\n`);
+      end(uncaught(event.error ?? event.reason));
+    });
+  }
 }
 
-quieten();
-wrapExits();
+takePrints();
+takeExits();
 serveHost({
-  send: post,
+  send: (message) => post(message as FromHost),
   receive: (handle) => scope.onmessage = ({ data }) => handle(data),
 });

@@ -2,8 +2,10 @@
 
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
+import { basename, extname } from "./path.ts";
 import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
 import type { CallOptions, Host, Outcome } from "./registry.ts";
+import { createThrottle } from "./throttle.ts";
 import type { Permissions, SeenFile } from "./tool.ts";
 
 /** A running host. `closed` settles, with the reason in words, when it is gone; `kill` makes that happen at once. */
@@ -23,7 +25,7 @@ export type Connect = (order: HostOrder) => Connection;
 export interface Hosts {
   /** Loads plugins in a host of their own and ends it. Rejects with the reason in words. */
   load(plugins: HostStart["plugins"]): Promise<Loaded[]>;
-  /** A host that starts at its first call. Calls of `tools` go to it; `timeouts` in milliseconds by tool. */
+  /** A host that starts at its first call, for calls of `tools`. */
   open(order: HostOrder, tools: readonly Loaded[]): Host;
   /** Ends every host. */
   close(): void;
@@ -32,25 +34,42 @@ export interface Hosts {
 /** In milliseconds: for a host to be ready, and for a call to go on after it was told to stop. */
 export const HOST_LIMITS = { startMs: 10_000, graceMs: 500 };
 
-export function createHosts(connect: Connect, seen: Map<string, SeenFile>, limits = HOST_LIMITS): Hosts {
+/** Gets what a plugin printed, by the name of its file without the ending. */
+export type Printed = (plugin: string, text: string) => void;
+
+/** Plugins loaded at the same time: each is a process, and `startMs` runs while it waits for a processor. */
+const LOADS_AT_ONCE = 4;
+
+/** `seen`: what the model has seen of files in this session. */
+export function createHosts(
+  connect: Connect,
+  seen: Map<string, SeenFile>,
+  limits = HOST_LIMITS,
+  printed: Printed = () => {},
+): Hosts {
   const live = new Set<Session>();
+  const inTurn = createQueue(LOADS_AT_ONCE);
 
   function start({ needs, ...order }: HostOrder): Session {
-    const session = openSession(connect({ needs, ...order }), { type: "start", ...order }, limits);
+    const { plugins } = order;
+    const name = "file" in plugins ? basename(plugins.file, extname(plugins.file)) : "built-in";
+    const hear = (text: string) => printed(name, text);
+    const session = openSession(connect({ needs, ...order }), { type: "start", ...order }, limits, hear);
     live.add(session);
     void session.gone.then(() => live.delete(session));
     return session;
   }
 
   return {
-    async load(plugins) {
-      const session = start({ plugins, needs: {} });
-      try {
-        return await session.ready;
-      } finally {
-        session.kill();
-      }
-    },
+    load: (plugins) =>
+      inTurn(async () => {
+        const session = start({ plugins, needs: {} });
+        try {
+          return await session.ready;
+        } finally {
+          session.kill();
+        }
+      }),
     open(order, tools) {
       let session: Session | undefined;
       const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
@@ -84,7 +103,12 @@ interface Session {
   kill(): void;
 }
 
-function openSession(connection: Connection, start: HostStart, limits: typeof HOST_LIMITS): Session {
+function openSession(
+  connection: Connection,
+  start: HostStart,
+  limits: typeof HOST_LIMITS,
+  printed: (text: string) => void,
+): Session {
   const open = new Map<number, { settle(outcome: Result | string): void; progress(text: string): void }>();
   const ready = Promise.withResolvers<Loaded[]>();
   const late = setTimeout(
@@ -97,22 +121,28 @@ function openSession(connection: Connection, start: HostStart, limits: typeof HO
   });
   let nextId = 1;
   let gone = false;
-  function kill(): void {
-    if (gone) return; // its process id may be another's by now
+  let closed: string | undefined;
+  /** Ends the host, if it is not gone: its process id may be another's by now. Without a reason `closed` tells one. */
+  function kill(reason?: string): void {
+    if (gone) return;
     gone = true; // at once: a call that comes now needs another host
+    if (reason !== undefined) settle(reason);
     connection.kill();
   }
-  connection.closed.then((reason) => {
+  function settle(reason: string): void {
     gone = true;
-    ready.reject(new Error(reason));
-    for (const call of open.values()) call.settle(reason);
-  });
+    closed ??= reason;
+    ready.reject(new Error(closed));
+    for (const call of open.values()) call.settle(closed);
+  }
+  void connection.closed.then(settle);
   connection.receive((raw) => {
     const parsed = v.safeParse(FromHost, raw);
-    if (!parsed.success) return; // a host that talks nonsense is only talking to itself
+    if (!parsed.success) return kill("its plugin wrote into tenon's own channel");
     const message = parsed.output;
     if (message.type === "ready") ready.resolve(message.tools);
     else if (message.type === "failed") ready.reject(new Error(message.problem));
+    else if (message.type === "printed") printed(message.text);
     else if (message.type === "progress") open.get(message.id)?.progress(message.text);
     else open.get(message.id)?.settle(message);
   });
@@ -129,9 +159,11 @@ function openSession(connection: Connection, start: HostStart, limits: typeof HO
     } catch (error) {
       return failed(order.tool, error instanceof Error ? error.message : "it did not start");
     }
+    if (closed !== undefined) return failed(order.tool, closed);
     const id = nextId++;
     const done = Promise.withResolvers<Result | string>();
-    open.set(id, { settle: done.resolve, progress: options.progress });
+    const progress = createThrottle(options.progress);
+    open.set(id, { settle: done.resolve, progress: progress.push });
     connection.send({ type: "call", id, ...order });
     let ended: string | undefined;
     let grace: ReturnType<typeof setTimeout> | undefined;
@@ -140,7 +172,7 @@ function openSession(connection: Connection, start: HostStart, limits: typeof HO
       connection.send({ type: "cancel", id });
       grace ??= setTimeout(() => {
         done.resolve(reason);
-        kill();
+        kill("its host was ended: another call in it did not stop");
       }, limits.graceMs);
     };
     const limit = setTimeout(() => stop(`no end after ${timeoutMs / 1000} s`), timeoutMs);
@@ -149,6 +181,7 @@ function openSession(connection: Connection, start: HostStart, limits: typeof HO
     const result = await done.promise;
     clearTimeout(limit);
     clearTimeout(grace);
+    progress.end();
     options.signal.removeEventListener("abort", interrupt);
     open.delete(id);
     if (typeof result === "string") return failed(order.tool, result);
@@ -177,4 +210,21 @@ async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Pr
 
 function failed(tool: string, reason: string): Outcome {
   return { content: `Cannot run ${tool}: ${reason}`, is_error: true };
+}
+
+/** Runs at most so many at the same time, the others in the order in which they came. */
+function createQueue(places: number): <T>(run: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async (run) => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
 }

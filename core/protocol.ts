@@ -33,11 +33,16 @@ const Loaded = v.object({
   timeout_ms: v.pipe(v.number(), v.minValue(1), v.maxValue(610_000)),
 });
 
-/** From a host. Ids are core's; one that is not open is ignored, and nothing a host says grants anything. */
+/**
+ * From a host. Ids are core's; one that is not open is ignored, and nothing a host says grants anything. What is none of these
+ * ends the host: only its plugin can have said it.
+ */
 export const FromHost = v.variant("type", [
   v.object({ type: v.literal("ready"), tools: v.array(Loaded) }),
   v.object({ type: v.literal("failed"), problem: v.string() }),
   v.object({ type: v.literal("progress"), id: v.number(), text: v.string() }),
+  /** What a plugin printed. */
+  v.object({ type: v.literal("printed"), text: v.string() }),
   v.object({
     type: v.literal("result"),
     id: v.number(),
@@ -54,6 +59,11 @@ export type FromHost = v.InferOutput<typeof FromHost>;
 /** A plugin that loaded, as core knows it: everything but its code. */
 export type Loaded = v.InferOutput<typeof Loaded>;
 export type SeenList = v.InferOutput<typeof SeenList>;
+
+/** Whether core would take it: a plugin may note what it likes. */
+export function isSeenFile(value: unknown): boolean {
+  return v.is(SeenFile, value);
+}
 
 /** What a host is for: built-in tools by name, or one plugin file (absolute path). Without a grant it only loads. */
 export interface HostStart {

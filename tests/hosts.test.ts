@@ -210,23 +210,35 @@ describe("a host", () => {
     expect(await hosts.load({ file: "/t.ts" }).catch((error) => error.message)).toBe(reason);
   });
 
-  test("that talks nonsense, or of a call that is not open, is not heard", async () => {
+  test("that talks of a call that is not open is not heard", async () => {
     const { host, say } = silentHost();
     const outcome = started(host, say);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const nonsense = [
-      null,
-      "result",
-      { type: "grant", read: ["/"] },
-      { ...result, id: 99 },
-      { ...result, id: "1" },
-      { ...result, id: 1, content: [{ type: "tool_use" }] },
-      { ...result, id: 1, seen: [["a", { sha256: "no", whole: true }]] },
-      { type: "progress", id: 99, text: "x" },
-    ];
-    for (const message of nonsense) say(message);
+    say({ ...result, id: 99 });
+    say({ type: "progress", id: 99, text: "x" });
+    say({ type: "ready", tools: [] });
+    say({ type: "failed", problem: "too late" });
     say({ ...result, id: 1, content: "the one" });
     expect(await outcome).toEqual({ content: "the one", is_error: false });
+  });
+
+  const nonsense: unknown[] = [
+    undefined,
+    null,
+    "result",
+    { type: "grant", read: ["/"] },
+    { ...result, id: "1" },
+    { ...result, id: 1, content: [{ type: "tool_use" }] },
+    { ...result, id: 1, seen: [["a", { sha256: "no", whole: true }]] },
+  ];
+  test.each(nonsense.map((message) => [message]))("that says %j is ended", async (message) => {
+    const { host, say, kills } = silentHost();
+    const outcome = started(host, say);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    say(message);
+    const told = "Cannot run t: its plugin wrote into tenon's own channel";
+    expect(await outcome).toEqual({ content: told, is_error: true });
+    expect(kills()).toBe(1);
   });
 
   test("that takes its time to end gets no further call", async () => {
