@@ -64,7 +64,7 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
     const names = policy.env.scope.filter((name) => (commands && isOwn) || order.needs.env?.includes(name));
     const env = { ...cleanEnvironment(process.env, { home, tmp, names, isWritable }), ...commands?.place.env };
     const connection = connectProcess({
-      ...(fence.level === "kernel" ? { rules: hostRules(order, system, commands) } : {}),
+      rules: fence.level === "kernel" ? hostRules(order, system, commands) : null,
       ...(canary === undefined ? {} : { canary }),
       corePid: process.pid,
       memoryBytes: MEMORY_BYTES,

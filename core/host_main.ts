@@ -2,16 +2,16 @@
 
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import process from "node:process";
-import { denyExec, enterFence, type FenceRules, hardenCore, limitMemory, ownCommand, selfTest } from "./fence.ts";
-import { serveHost } from "./host.ts";
+import { denyExec, enterFence, type FenceRules, limitMemory, ownCommand, selfTest } from "./fence.ts";
+import { serveHost, uncaught } from "./host.ts";
 import { openKernel } from "./kernel.ts";
 import type { Channel, FromHost } from "./protocol.ts";
 import { ROLE } from "./role.ts";
 
 /** What core tells the process of a host in its environment. */
 export interface HostSetup {
-  /** Absent where no kernel fence is wanted or to be had. */
-  rules?: FenceRules;
+  /** `null` where no kernel fence is wanted or to be had; it is never just left out. */
+  rules: FenceRules | null;
   /** What the self-test must not be able to read. */
   canary?: string;
   corePid: number;
@@ -23,13 +23,24 @@ export interface HostSetup {
 const INPUT = 100;
 const OUTPUT = 101;
 const O_CLOEXEC = 0o2000000;
+const PR_SET_PDEATHSIG = 1;
+const SIGKILL = 9;
 
-/** Entry of the process: `role` is what follows the part's name. Ends the process with words on stderr when the fence fails. */
+/** A plugin may put other functions in the place of these: it must not be able to keep its own host from answering. */
+const { parse, stringify } = JSON;
+const encoder = new TextEncoder();
+const encode = encoder.encode.bind(encoder);
+const write = writeSync;
+
+/** Entry of the process: the whole value of ROLE. Ends the process with exit code 2 and words on stderr when the fence fails. */
 export async function runHost(role: string): Promise<void> {
-  const [, part = "", json = "{}"] = /^(\w+) (.*)$/s.exec(role) ?? [];
-  const setup = JSON.parse(json) as HostSetup;
   delete process.env[ROLE];
   try {
+    const [, part, json = ""] = /^(host|tools) (\{.*\})$/s.exec(role) ?? [];
+    const setup = json === "" ? undefined : JSON.parse(json) as HostSetup;
+    if (setup?.rules === undefined || setup.corePid !== process.ppid) {
+      throw new Error(`${ROLE} is set, but tenon did not set it`);
+    }
     if (part === "host" && setup.rules) {
       const env = { ...process.env as { [name: string]: string }, [ROLE]: `tools ${json}` };
       await enterFence(setup.rules, ownCommand([]), env);
@@ -38,12 +49,22 @@ export async function runHost(role: string): Promise<void> {
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
+  for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, endUncaught);
   serveHost(openChannel());
+}
+
+/** The runtime would end the process too, but in words of its own. */
+function endUncaught(error: unknown): never {
+  write(2, `${error instanceof Error ? error.stack : ""}\n`);
+  fail(uncaught(error));
 }
 
 /** Behind the fence: nothing of a plugin has been imported yet. */
 async function settle({ rules, canary, corePid, memoryBytes }: HostSetup): Promise<void> {
-  if (process.platform === "linux") await moveHandles();
+  if (process.platform === "linux") {
+    await moveHandles();
+    await endWithCore(corePid);
+  }
   if (!rules) return;
   // What a command reads of its host's memory would be the calls of other tools.
   if (rules.exec) await hardenCore();
@@ -70,6 +91,12 @@ async function moveHandles(): Promise<void> {
   if (nothing !== 0) closeSync(nothing);
 }
 
+/** Even if core is killed while a handler spins, so that nobody here would notice. prctl(2). */
+async function endWithCore(corePid: number): Promise<void> {
+  (await openKernel()).call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (process.ppid !== corePid) process.exit(0);
+}
+
 function openChannel(): Channel {
   const moved = process.platform === "linux";
   return {
@@ -81,7 +108,7 @@ function openChannel(): Channel {
       input.on("data", (chunk) => {
         const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split("\n");
         rest = lines.pop() ?? "";
-        for (const line of lines) handle(JSON.parse(line));
+        for (const line of lines) handle(parse(line));
       });
       // Core is gone: nobody wants an answer.
       input.on("close", () => process.exit(0));
@@ -92,10 +119,10 @@ function openChannel(): Channel {
 
 /** The pipe may be full for a moment: the other side reads on. */
 function writeAll(handle: number, message: FromHost): void {
-  const bytes = new TextEncoder().encode(`${JSON.stringify(message)}\n`);
+  const bytes = encode(`${stringify(message)}\n`);
   for (let at = 0; at < bytes.length;) {
     try {
-      at += writeSync(handle, bytes, at);
+      at += write(handle, bytes, at);
     } catch (error) {
       if ((error as { code?: string }).code !== "EAGAIN") process.exit(0);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
@@ -104,6 +131,6 @@ function writeAll(handle: number, message: FromHost): void {
 }
 
 function fail(reason: string): never {
-  writeSync(2, `tenon host: ${reason}\n`);
-  process.exit(1);
+  write(2, `tenon host: ${reason}\n`);
+  process.exit(2);
 }
