@@ -3,8 +3,7 @@
 import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { findKey } from "./key.ts";
-import { describePolicy } from "./policy.ts";
-import { shellPlace } from "./shell_place.ts";
+import { printFolder } from "./print_log.ts";
 import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
 
@@ -18,7 +17,13 @@ export interface Report {
   toolchains: string[];
   /** The variable that the key comes from; `null` without one. */
   key_source: string | null;
-  folders: { workspace: string; plugins: string[]; config: string | null; state: string | null };
+  folders: {
+    workspace: string;
+    plugins: string[];
+    config: string | null;
+    state: string | null;
+    printed: string | null;
+  };
   plugins: { name: string; source: string }[];
   problems: string[];
 }
@@ -32,7 +37,13 @@ export function makeReport(setup: Setup): Report {
     permissions: describePolicy(policy),
     toolchains: policy.run.state === "deny" ? [] : shellPlace(setup).readExec,
     key_source: findKey()?.variable ?? null,
-    folders: { workspace: root, plugins: pluginFolders, config: folders.config ?? null, state: folders.state ?? null },
+    folders: {
+      workspace: root,
+      plugins: pluginFolders,
+      config: folders.config ?? null,
+      state: folders.state ?? null,
+      printed: printFolder(folders.state) ?? null,
+    },
     plugins: registry.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
     problems: [
       ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
@@ -54,6 +65,7 @@ export function reportLines(report: Report): string[] {
     `workspace  ${folders.workspace}`,
     ...folders.plugins.map((folder) => `plugins    ${folder}`),
     `tools      ${report.plugins.map((plugin) => plugin.name).sort().join(", ") || "none"}`,
+    ...(folders.printed === null ? [] : [`printed    ${folders.printed} (what plugins print)`]),
     ...report.problems.map((problem) => `problem    ${problem}`),
   ];
 }

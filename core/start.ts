@@ -7,10 +7,11 @@ import { type Catalog, openCatalog } from "./catalog.ts";
 import { checkBaseUrl } from "./endpoint.ts";
 import { connectFor } from "./connect.ts";
 import type { FenceStatus } from "./fence_rules.ts";
-import { createHosts, type Hosts } from "./hosts.ts";
+import { createHosts, HOST_LIMITS, type Hosts } from "./hosts.ts";
 import { findKey } from "./key.ts";
 import type { Options } from "./options.ts";
 import type { Premises } from "./premises.ts";
+import { openPrintLog, printFolder } from "./print_log.ts";
 import { systemPrompt } from "./prompt.ts";
 import { createRegistry, type Registry } from "./registry.ts";
 import { mayRead, readEnv } from "./runtime.ts";
@@ -34,9 +35,17 @@ export interface Setup extends Premises {
 
 /** Loads the plugins. Throws a usage error when `--tools` names one that is not there. */
 export async function setUp(options: Options, premises: Premises, fence: FenceStatus): Promise<Setup> {
-  const { policy, pluginFolders } = premises;
+  const { policy, pluginFolders, folders } = premises;
   const seen = new Map<string, SeenFile>();
-  const hosts = createHosts(connectFor(premises, fence), seen);
+  const log = openPrintLog(printFolder(folders.state));
+  const running = createHosts(connectFor(premises, fence), seen, HOST_LIMITS, log.print);
+  const hosts: Hosts = {
+    ...running,
+    close() {
+      running.close();
+      log.close();
+    },
+  };
   const approval = createApproval(policy);
   const catalog = await openCatalog({ policy, folders: pluginFolders, hosts, approval });
   const registry = createRegistry(chosen(catalog, options.tools));

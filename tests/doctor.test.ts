@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Examined, makeReport, type Report, reportLines } from "../core/doctor.ts";
+import { createApproval } from "../core/approval.ts";
+import { makeReport, type Report, reportLines } from "../core/doctor.ts";
 import { parseArgv, VERSION } from "../core/options.ts";
 import { openPremises } from "../core/premises.ts";
 import { fixtureRegistry } from "./support/agent.ts";
@@ -14,6 +15,10 @@ async function setupIn(root: string, given: Partial<Examined>): Promise<Examined
   return {
     ...premises,
     fence: FENCE,
+    confined: false,
+    seen: new Map(),
+    approval: createApproval(premises.policy),
+    hosts,
     registry,
     catalog: { tools: [...registry.tools], setAside: [] },
     ...given,
@@ -27,7 +32,7 @@ const REPORT: Report = {
   permissions: "run: asks",
   toolchains: ["/home/u/.cargo/bin"],
   key_source: null,
-  folders: { workspace: "/ws", plugins: ["/p", "/q"], config: null, state: null },
+  folders: { workspace: "/ws", plugins: ["/p", "/q"], config: null, state: null, printed: null },
   plugins: [],
   problems: [],
 };
@@ -72,6 +77,8 @@ describe("reportLines", () => {
       "plugins    /q",
       "tools      none",
     ]);
+    const folders = { ...REPORT.folders, printed: "/state/printed" };
+    expect(reportLines({ ...REPORT, folders })).toContain("printed    /state/printed (what plugins print)");
     const fence = { level: "kernel" as const, landlock_abi: 7, seccomp: true, not_covered: [] };
     const plugins = [{ name: "a", source: "built in" }, { name: "b", source: "/p/b.ts" }];
     expect(reportLines({ ...REPORT, fence, plugins, key_source: "ANTHROPIC_API_KEY", problems: ["one", "two"] }))
