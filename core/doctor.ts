@@ -3,7 +3,10 @@
 import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { findKey } from "./key.ts";
+import { describePolicy } from "./policy.ts";
+import type { Premises } from "./premises.ts";
 import { printFolder } from "./print_log.ts";
+import { shellPlace } from "./shell_place.ts";
 import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
 
@@ -28,14 +31,17 @@ export interface Report {
   problems: string[];
 }
 
-export function makeReport(setup: Setup): Report {
-  const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = setup;
+/** The part of a setup that is looked at. */
+export type Examined = Premises & Pick<Setup, "catalog" | "registry" | "fence">;
+
+export function makeReport(examined: Examined): Report {
+  const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = examined;
   return {
     runtime: runtimeName(),
     version: VERSION,
     fence,
     permissions: describePolicy(policy),
-    toolchains: policy.run.state === "deny" ? [] : shellPlace(setup).readExec,
+    toolchains: policy.run.state === "deny" ? [] : shellPlace(examined).readExec,
     key_source: findKey()?.variable ?? null,
     folders: {
       workspace: root,

@@ -2,7 +2,7 @@
 
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import process from "node:process";
-import { denyExec, enterFence, type FenceRules, limitMemory, ownCommand, selfTest } from "./fence.ts";
+import { denyExec, enterFence, type FenceRules, hardenCore, limitMemory, ownCommand, selfTest } from "./fence.ts";
 import { serveHost, uncaught } from "./host.ts";
 import { openKernel } from "./kernel.ts";
 import type { Channel, FromHost } from "./protocol.ts";

@@ -155,6 +155,9 @@ export interface Workspace {
   walk(options?: WalkOptions): AsyncIterable<Entry>;
   /** The regular files of a walk with their bytes, in its order; some are read ahead. For looking into very many files. */
   walkFiles(options: FilesOptions): AsyncIterable<WalkedFile>;
-  /** Replaces or creates a file at once (temporary file, then rename), with the folders it needs. */
-  writeText(path: string, text: string): Promise<void>;
+  /**
+   * Replaces or creates a file at once (temporary file, then rename), with the folders it needs. `replaces` is the SHA-256 in hex of
+   * the file that this text was made from, or null when there was none: throws, with the file as it is, when that is no longer so.
+   */
+  writeText(path: string, text: string, options?: { replaces?: string | null }): Promise<void>;
 }

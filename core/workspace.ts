@@ -184,7 +184,7 @@ export async function openWorkspace(grant: Grant): Promise<Workspace> {
 
     walkFiles: (options) => attemptEach("list", options.path ?? ".", (start) => walkFiles(start, rules, options)),
 
-    writeText: (path, text) =>
+    writeText: (path, text, { replaces } = {}) =>
       attempt("write", path, async () => {
         if (!text.isWellFormed()) throw refused("the text has half a character in it (a lone surrogate)");
         const { real, missing } = await locateTarget(path);

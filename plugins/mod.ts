@@ -7,3 +7,4 @@ export * as glob from "./glob.ts";
 export * as list_files from "./list_files.ts";
 export * as read_file from "./read_file.ts";
 export * as search_code from "./search_code.ts";
+export * as write_file from "./write_file.ts";

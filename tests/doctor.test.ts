@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createApproval } from "../core/approval.ts";
-import { makeReport, type Report, reportLines } from "../core/doctor.ts";
+import { type Examined, makeReport, type Report, reportLines } from "../core/doctor.ts";
 import { parseArgv, VERSION } from "../core/options.ts";
 import { openPremises } from "../core/premises.ts";
 import { fixtureRegistry } from "./support/agent.ts";
@@ -15,10 +14,6 @@ async function setupIn(root: string, given: Partial<Examined>): Promise<Examined
   return {
     ...premises,
     fence: FENCE,
-    confined: false,
-    seen: new Map(),
-    approval: createApproval(premises.policy),
-    hosts,
     registry,
     catalog: { tools: [...registry.tools], setAside: [] },
     ...given,
