@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { bunArguments } from "../build.ts";
 import { findPlugins } from "../core/plugins.ts";
 import { flagsOf } from "./support/flags.ts";
-import { executable, runTenon, SOURCES, TOOLS } from "./support/program.ts";
+import { commandOf, executable, runTenon, SOURCES, TOOLS } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 setDefaultTimeout(60_000); // a build starts Bun twice
@@ -54,6 +54,14 @@ describe("build.ts", () => {
 test("plugins/mod.ts names every plugin of its folder, so that the executable has it", async () => {
   const { files } = await findPlugins(join(SOURCES, "plugins"));
   expect(files.map((file) => basename(file, ".ts"))).toEqual([...TOOLS]);
+});
+
+test("README.md has the lines that these tests start the program with", async () => {
+  const readme = (await Bun.file(join(SOURCES, "README.md")).text()).replace(/ \\\n +/g, " ").replaceAll('"', "");
+  const [, ...bun] = await commandOf("bun", { program: "SRC" });
+  const [, ...deno] = await commandOf("deno", { program: "SRC", deno: { net: ["api.anthropic.com"] } });
+  expect(readme).toContain(`\nbun ${bun.join(" ")} `);
+  expect(readme).toContain(`\ndeno ${deno.join(" ")} `);
 });
 
 describe("bunArguments", () => {

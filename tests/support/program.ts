@@ -143,7 +143,8 @@ export async function startTenon(way: Way, start: Start): Promise<Running> {
   };
 }
 
-async function commandOf(way: Way, { program, deno = {} }: Start): Promise<string[]> {
+/** The words that start it, up to its own arguments. */
+export async function commandOf(way: Way, { program, deno = {} }: Omit<Start, "cwd">): Promise<string[]> {
   const folder = program ?? SOURCES;
   if (way === "bun") {
     const own = (name: string) => join(folder, name);
