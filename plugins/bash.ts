@@ -45,6 +45,11 @@ export const handler: Handler<Input> = async ({ command, timeout }, { run, works
   }
   const most = Math.min(seconds, LONGEST_TIMEOUT);
   if (run === undefined) throw new Error("Cannot call bash: its host has no permission to run programs");
+  await workspace.stat(".").catch(() => {
+    throw new Error(
+      `Cannot run ${quoted(command)}: the workspace directory was moved, replaced or removed. Start tenon again in it`,
+    );
+  });
   let end: CommandEnd;
   try {
     end = await runCommand({
@@ -55,7 +60,7 @@ export const handler: Handler<Input> = async ({ command, timeout }, { run, works
       progress: (output) => progress(output.lastLine()),
     });
   } catch (error) {
-    throw await reasonFor(error, command, () => workspace.exists("."));
+    throw reasonFor(error, command);
   }
   const { text, damaged } = end.output.show();
   const said = text + (damaged ? `${text ? "\n" : ""}[bytes that are not UTF-8 are shown as \ufffd]` : "");
@@ -91,11 +96,10 @@ function duration({ durationMs }: CommandEnd): string {
   return `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 2 : 0)} s`;
 }
 
-async function reasonFor(error: unknown, command: string, hasFolder: () => Promise<boolean>): Promise<unknown> {
+function reasonFor(error: unknown, command: string): unknown {
   const cannotRun = (how: string) => new Error(`Cannot run ${quoted(command)}: ${how}`);
   if (codeOf(error) === "E2BIG") return cannotRun("it is too long. Write it to a file and run that");
   if (codeOf(error) === "NOT_GRANTED") return cannotRun("Deno was not given the right to start bash");
   if (codeOf(error) === undefined) return error;
-  if (!await hasFolder()) return cannotRun("the workspace directory is no longer there");
   return cannotRun("there is no bash and no sh here");
 }
