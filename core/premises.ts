@@ -1,5 +1,6 @@
 /** From options to what the fence is made from: the folder, the policy, the places. Runs no tool and loads no plugin. */
 
+import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import process from "node:process";
@@ -40,7 +41,7 @@ export async function openPremises(options: Options, canAsk: boolean): Promise<P
   const flags = narrow(bakedFlags(), parseFlags(options.permissions), place);
   const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
   const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
-  const named = options.plugins.map((folder) => resolve(folder));
+  const named = options.plugins.map(namedFolder);
   const wantedFolders = [ownPluginFolder(), ...own, ...named];
   const pluginFolders = wantedFolders.filter(mayRead).map(realOf);
   if (!deno) return { root, folders, pluginFolders, policy: wanted, missing: [] };
@@ -48,6 +49,13 @@ export async function openPremises(options: Options, canAsk: boolean): Promise<P
   const { policy, missing } = cutWithDeno(wanted, denoState, SHELLS);
   const needs = programNeeds(denoState, { api, pluginFolders: wantedFolders });
   return { root, folders, pluginFolders, policy, missing: [...missing, ...needs] };
+}
+
+/** A folder that the user names must be there: a typing error would take tools away without a word. */
+function namedFolder(name: string): string {
+  const folder = resolve(name);
+  if (mayRead(folder) && !existsSync(folder)) throw usageError(`--plugins "${oneLine(name)}": no such folder`);
+  return folder;
 }
 
 /** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */

@@ -94,9 +94,21 @@ export async function openModel(options: Options, registry: Registry): Promise<O
     maxTokens: options.maxTokens,
     system,
     definitions: registry.definitions,
-    limits: MODEL_LIMITS,
+    limits: {
+      retries: setting("TENON_RETRIES", MODEL_LIMITS.retries),
+      longestWaitMs: 1000 * setting("TENON_LONGEST_WAIT_S", MODEL_LIMITS.longestWaitMs / 1000),
+      silenceMs: 1000 * setting("TENON_SILENCE_S", MODEL_LIMITS.silenceMs / 1000),
+    },
   });
   return { name, ask };
+}
+
+/** A number from the user's environment; what is none is a usage error. */
+function setting(variable: string, otherwise: number): number {
+  const text = readEnv(variable);
+  if (text === undefined) return otherwise;
+  if (!/^\d+(\.\d+)?$/.test(text)) throw usageError(`${variable} needs a number, not "${oneLine(text, 80)}"`);
+  return Number(text);
 }
 
 async function readSystemFile(file: string | undefined): Promise<string | undefined> {
