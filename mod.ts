@@ -1,20 +1,6 @@
 /** tenon: starts the program; for plugins, the types that they are written against. */
 
-export type {
-  ContentBlock,
-  Context,
-  Definition,
-  Entry,
-  Handler,
-  JsonSchema,
-  Permissions,
-  Seen,
-  SeenFile,
-  StandardSchema,
-  Stat,
-  WalkOptions,
-  Workspace,
-} from "./core/tool.ts";
+export type * from "./core/tool.ts";
 
 if (import.meta.main) {
   const { readEnv } = await import("./core/runtime.ts");
