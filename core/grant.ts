@@ -15,10 +15,17 @@ export interface Grant {
   write: string[];
   denyRead: string[];
   denyWrite: string[];
+  /** Addresses, each `host:port` in its one spelling, that core fetches from for the tool. None when absent. */
+  net?: string[];
 }
 
 /** What is done with a file. */
 export type Access = "read" | "write";
+
+/** Then nothing may be looked at either: under Deno the look itself would be refused. */
+export function grantsNothing({ read, write }: Grant): boolean {
+  return read.length === 0 && write.length === 0;
+}
 
 /** A grant with every path in its real place. */
 export interface Rules {
@@ -33,8 +40,9 @@ export interface Rules {
 
 /** Takes the grant to its real places. A path that does not exist yet is taken as far as it exists. */
 export async function rulesOf(grant: Grant): Promise<Rules> {
-  const root = await realpathOf(grant.root);
-  const settled = (paths: string[]) => Promise.all(paths.map(settle));
+  const look = !grantsNothing(grant);
+  const root = look ? await realpathOf(grant.root) : grant.root;
+  const settled = (paths: string[]) => look ? Promise.all(paths.map(settle)) : paths;
   const [read, write, denyRead, denyWrite] = await Promise.all([
     settled(grant.read),
     settled(grant.write),

@@ -5,7 +5,7 @@ import { type FileHandle, lstat } from "node:fs/promises";
 import { readPath } from "./asked.ts";
 import { describeBytes } from "./encoding.ts";
 import { find, missing, shown } from "./finding.ts";
-import { type Grant, rulesOf } from "./grant.ts";
+import { type Grant, grantsNothing, rulesOf } from "./grant.ts";
 import { showName, toDisk } from "./name.ts";
 import { entriesIn, openFile } from "./opening.ts";
 import { childOf } from "./path.ts";
@@ -32,9 +32,10 @@ const CHUNK = 65_536;
  */
 export async function openWorkspace(grant: Grant): Promise<Workspace> {
   const rules = await rulesOf(grant);
-  const held = await lstat(toDisk(rules.root), { bigint: true });
+  const held = grantsNothing(grant) ? undefined : await lstat(toDisk(rules.root), { bigint: true });
 
   async function checkRoot(): Promise<void> {
+    if (!held) throw refused("no file was granted to this tool by the user");
     const now: BigIntStats | undefined = await lstat(toDisk(rules.root), { bigint: true }).catch(() => undefined);
     if (now === undefined || now.ino !== held.ino || now.dev !== held.dev) {
       throw refused("the workspace folder was moved or replaced. Nothing can be done until tenon is started again");
