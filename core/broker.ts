@@ -3,8 +3,10 @@
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type LookupFunction } from "node:net";
 import { parseAddress } from "./address.ts";
+import { BODY_LIMIT } from "./protocol.ts";
+import { deno } from "./runtime.ts";
 import { oneLine } from "./text.ts";
 
 /** A request as a plugin wants it. */
@@ -25,8 +27,6 @@ export interface Fetched {
 /** Does one request. Rejects with words for the plugin, and through it for the model. */
 export type Broker = (wanted: Wanted, signal: AbortSignal) => Promise<Fetched>;
 
-/** Bytes of one body, at most. */
-const BODY_LIMIT = 10_000_000;
 /** What a connection is about, and not what is said on it, is core's. */
 const OWN_HEADERS =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|keep-alive|proxy-.*)$/i;
@@ -42,7 +42,8 @@ const INWARD = blocks([
 
 /**
  * Granted are addresses in their one spelling (`host:port`). The name is resolved once, every address of it is judged, and
- * one of those is dialled: what was checked is what is reached. No proxy is used. A redirect is the plugin's to follow, by another
+ * one of those is dialled: what was checked is what is reached. Deno lets a program that was granted a name neither look it up nor dial
+ * its address: there the address is judged once it is connected to, before TLS has begun. No proxy is used. A redirect is the plugin's to follow, by another
  * request that is judged like the first.
  */
 export function createBroker(granted: readonly string[]): Broker {
@@ -57,39 +58,51 @@ export function createBroker(granted: readonly string[]): Broker {
       throw fail(`the user has not granted it. Granted: ${granted.join(", ") || "nothing"}`);
     }
     const host = url.hostname.replace(/^\[|\]$/g, "");
-    const addresses = await resolve(host).catch(() => {
+    const local = host === "localhost" || contains(LOOPBACK, host);
+    const isReachable = (address: string) => contains(local ? LOOPBACK : INWARD, address) === local;
+    const addresses = deno && !isIP(host) ? [] : await resolve(host).catch(() => {
       throw fail("its host is not known");
     });
-    const local = host === "localhost" || contains(LOOPBACK, host);
-    const reachable = addresses.filter((address) => contains(local ? LOOPBACK : INWARD, address) === local);
-    const [address] = reachable;
-    if (address === undefined || reachable.length < addresses.length) {
-      throw fail("it leads into a private network, where nothing is fetched from");
-    }
+    if (!addresses.every(isReachable)) throw fail(PRIVATE);
     if (!secure && !local) throw fail("it is not encrypted. Use https");
     try {
-      return await request(url, address, wanted, signal);
+      return await request(url, addresses[0], isReachable, wanted, signal);
     } catch (error) {
-      throw fail(error instanceof Error ? oneLine(error.message) : "the connection failed");
+      throw fail(reasonOf(error));
     }
   };
 }
+
+const PRIVATE = "it leads into a private network, where nothing is fetched from";
 
 async function resolve(host: string): Promise<string[]> {
   if (isIP(host)) return [host];
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-function request(url: URL, address: string, wanted: Wanted, signal: AbortSignal): Promise<Fetched> {
+/** Without an address the runtime finds one, which is judged as soon as it is connected to. */
+function request(
+  url: URL,
+  address: string | undefined,
+  isReachable: (address: string) => boolean,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<Fetched> {
   return new Promise((resolve, reject) => {
-    const family = isIP(address);
     const sent = (url.protocol === "https:" ? https : http).request(url, {
       method: wanted.method,
       headers: headersOf(wanted),
       signal,
       agent: false,
-      lookup: (_host, { all }, done) => all ? done(null, [{ address, family }]) : done(null, address, family),
+      ...(address === undefined ? {} : { lookup: lookupOf(address) }),
     });
+    if (address === undefined) {
+      sent.on("socket", (socket) => {
+        socket.once("connect", () => {
+          if (!isReachable(socket.remoteAddress ?? "")) sent.destroy(new Error(PRIVATE));
+        });
+      });
+    }
     sent.on("error", reject);
     sent.on("response", (response) => {
       const chunks: Uint8Array[] = [];
@@ -108,6 +121,27 @@ function request(url: URL, address: string, wanted: Wanted, signal: AbortSignal)
     });
     sent.end(wanted.body);
   });
+}
+
+const REASONS: { [code: string]: string } = {
+  ENOTFOUND: "its host is not known",
+  EAI_AGAIN: "its host is not known",
+  ECONNREFUSED: "nothing answers there",
+  ECONNRESET: "the connection broke",
+  ETIMEDOUT: "nothing answers there",
+  ABORT_ERR: "the call is over",
+};
+
+/** The runtimes have words of their own for these. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return REASONS[String(code)] ?? (oneLine(String(message ?? "")) || "the connection failed");
+}
+
+/** Answers with this one address, whatever the name. */
+function lookupOf(address: string): LookupFunction {
+  const family = isIP(address);
+  return (_host, { all }, done) => all ? done(null, [{ address, family }]) : done(null, address, family);
 }
 
 function headersOf({ headers, body }: Wanted): { [name: string]: string } {

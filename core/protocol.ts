@@ -33,6 +33,19 @@ const Loaded = v.object({
   timeout_ms: v.pipe(v.number(), v.minValue(1), v.maxValue(610_000)),
 });
 
+/** Bytes of one body that `context.fetch` sends or gets, at most. */
+export const BODY_LIMIT = 10_000_000;
+/** What `context.fetch` can do: the methods of the Fetch standard without those that it forbids. */
+export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+const Wanted = v.object({
+  url: v.string(),
+  method: v.picklist(METHODS),
+  headers: v.array(v.tuple([v.string(), v.string()])),
+  /** In base64. */
+  body: v.exactOptional(v.pipe(v.string(), v.maxLength(4 * Math.ceil(BODY_LIMIT / 3)))),
+});
+
 /**
  * From a host. Ids are core's; one that is not open is ignored, and nothing a host says grants anything. What is none of these
  * ends the host: only its plugin can have said it.
@@ -43,6 +56,9 @@ export const FromHost = v.variant("type", [
   v.object({ type: v.literal("progress"), id: v.number(), text: v.string() }),
   /** What a plugin printed. */
   v.object({ type: v.literal("printed"), text: v.string() }),
+  /** Of a call that is open, in a host that was granted addresses; `fetch` counts the requests of the call. */
+  v.object({ type: v.literal("fetch"), id: v.number(), fetch: v.number(), wanted: Wanted }),
+  v.object({ type: v.literal("abandon"), id: v.number(), fetch: v.number() }),
   v.object({
     type: v.literal("result"),
     id: v.number(),
@@ -78,7 +94,15 @@ export type ToHost =
   | HostStart
   /** With `preview` nothing is done: the result has a `proposal`, or the error that the call would have, or neither. */
   | { type: "call"; id: number; tool: string; input: unknown; seen: SeenList; preview?: true }
-  | { type: "cancel"; id: number };
+  | { type: "cancel"; id: number }
+  /** The answer to a `fetch`: the response with its body in base64, or why there is none. */
+  | {
+    type: "fetched";
+    id: number;
+    fetch: number;
+    response?: { status: number; headers: [name: string, value: string][]; body: string };
+    problem?: string;
+  };
 
 /** Either end of a connection. Messages are plain JSON values. */
 export interface Channel {
