@@ -1,6 +1,7 @@
 /** Inside a host: load the plugins it is for, then serve calls until the channel ends. */
 
 import process from "node:process";
+import { type HostFetch, openHostFetch } from "./host_fetch.ts";
 import type { Content } from "./message.ts";
 import { checkPlugin, importPlugin, type Plugin } from "./plugins.ts";
 import { type Channel, type HostStart, isSeenFile, type SeenList, type ToHost } from "./protocol.ts";
@@ -14,16 +15,18 @@ import { openWorkspace } from "./workspace.ts";
 /** Serves one channel. A host runs handlers; it never decides what is allowed: that is done around it. */
 export function serveHost(channel: Channel): void {
   const plugins = new Map<string, Plugin>();
-  const running = new Map<number, AbortController>();
+  const running = new Map<number, { abort: AbortController; fetching: HostFetch | undefined }>();
   let makeContext: ContextMaker = () => {
     throw new Error("this host only loads");
   };
   let run: Context["run"];
+  let canFetch = false;
 
   async function start(message: HostStart): Promise<void> {
     for (const plugin of await load(message.plugins)) plugins.set(plugin.loaded.definition.name, plugin);
     if (message.grant) {
       const workspace = await openWorkspace(message.grant);
+      canFetch = message.grant.net !== undefined;
       run = { cwd: message.grant.root, env: message.env ?? ownEnvironment() };
       makeContext = (signal, progress, seen) => ({ workspace, signal, progress, seen });
     }
@@ -33,7 +36,9 @@ export function serveHost(channel: Channel): void {
   async function call(message: ToHost & { type: "call" }): Promise<void> {
     const { id, tool } = message;
     const abort = new AbortController();
-    running.set(id, abort);
+    // A preview comes before the user's answer: nothing leaves for it.
+    const fetching = canFetch && !message.preview ? openHostFetch(id, channel.send, abort.signal) : undefined;
+    running.set(id, { abort, fetching });
     const notes: SeenList = [];
     const progress = createThrottle((text) => channel.send({ type: "progress", id, text }));
     const plugin = plugins.get(tool);
@@ -42,6 +47,7 @@ export function serveHost(channel: Channel): void {
       ? await runOrPreview(plugin, message.input, {
         ...makeContext(abort.signal, (text) => progress.push(String(text)), seenFiles(message.seen, notes)),
         ...(plugin.loaded.permissions.run && run ? { run } : {}),
+        ...(fetching ? { fetch: fetching.fetch } : {}),
       })
       : { content: `Cannot run ${tool}: its host does not have it`, is_error: true };
     running.delete(id);
@@ -54,7 +60,8 @@ export function serveHost(channel: Channel): void {
     // Core is trusted by the host, not the other way round: its messages are taken as typed.
     const order = message as ToHost;
     if (order.type === "call") void call(order);
-    else if (order.type === "cancel") running.get(order.id)?.abort();
+    else if (order.type === "cancel") running.get(order.id)?.abort.abort();
+    else if (order.type === "fetched") running.get(order.id)?.fetching?.take(order);
     else start(order).catch((error) => channel.send({ type: "failed", problem: messageOf(error) }));
   });
 }

@@ -2,6 +2,7 @@
 
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
+import { type Fetching, openFetching } from "./fetching.ts";
 import { basename, extname } from "./path.ts";
 import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
 import type { CallOptions, Host, Outcome } from "./registry.ts";
@@ -103,13 +104,19 @@ interface Session {
   kill(): void;
 }
 
+interface OpenCall {
+  settle(outcome: Result | string): void;
+  progress(text: string): void;
+  fetching: Fetching;
+}
+
 function openSession(
   connection: Connection,
   start: HostStart,
   limits: typeof HOST_LIMITS,
   printed: (text: string) => void,
 ): Session {
-  const open = new Map<number, { settle(outcome: Result | string): void; progress(text: string): void }>();
+  const open = new Map<number, OpenCall>();
   const ready = Promise.withResolvers<Loaded[]>();
   const late = setTimeout(
     () => ready.reject(new Error(`its host was not ready within ${limits.startMs / 1000} s`)),
@@ -144,6 +151,7 @@ function openSession(
     else if (message.type === "failed") ready.reject(new Error(message.problem));
     else if (message.type === "printed") printed(message.text);
     else if (message.type === "progress") open.get(message.id)?.progress(message.text);
+    else if (message.type === "fetch" || message.type === "abandon") open.get(message.id)?.fetching.take(message);
     else open.get(message.id)?.settle(message);
   });
   connection.send(start);
@@ -163,7 +171,8 @@ function openSession(
     const id = nextId++;
     const done = Promise.withResolvers<Result | string>();
     const progress = createThrottle(options.progress);
-    open.set(id, { settle: done.resolve, progress: progress.push });
+    const fetching = openFetching(order.preview ? [] : start.grant?.net ?? [], id, connection.send);
+    open.set(id, { settle: done.resolve, progress: progress.push, fetching });
     connection.send({ type: "call", id, ...order });
     let ended: string | undefined;
     let grace: ReturnType<typeof setTimeout> | undefined;
@@ -179,6 +188,7 @@ function openSession(
     const interrupt = () => stop(INTERRUPTED);
     options.signal.addEventListener("abort", interrupt, { once: true });
     const result = await done.promise;
+    fetching.end();
     clearTimeout(limit);
     clearTimeout(grace);
     progress.end();

@@ -64,13 +64,21 @@ export function permissionSet(needs: Permissions): string {
 export function grantFor(policy: Policy, needs: Permissions): Grant {
   const granted = (kind: "read" | "write") =>
     needs[kind] === true && (policy[kind].state === "allow" || policy.prompt) ? policy[kind].scope : [];
+  const net = grantedItems(policy, needs, "net");
   return {
     root: policy.root,
     read: granted("read"),
     write: granted("write"),
     denyRead: policy.read.except,
     denyWrite: policy.write.except,
+    ...(net.length > 0 ? { net } : {}),
   };
+}
+
+/** What a tool declares and the user granted: addresses in their one spelling, or names of variables. */
+export function grantedItems({ net, env }: Policy, needs: Permissions, kind: "net" | "env"): string[] {
+  const { scope, except } = kind === "net" ? net : env;
+  return itemsOf(needs, kind).filter((item) => includes(scope, item) && !isExcepted(except, kind, item));
 }
 
 /** The kinds that are declared, in fixed order; an empty list declares nothing. */

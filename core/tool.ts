@@ -78,8 +78,11 @@ export interface Context {
   seen: Seen;
   /** Present where `permissions.run` is declared: where and with what programs start, as options of `spawn`. */
   run?: { cwd: string; env: { [name: string]: string } };
-  /** Present where `permissions.net` is declared: https, only to the hosts that the user granted. */
-  fetch?: typeof fetch;
+  /**
+   * Present in a call where `permissions.net` is declared: https, only to the hosts that the user granted, 10 MB at most either way.
+   * A redirect is followed on the same host only.
+   */
+  fetch?(input: string | URL | Request, init?: RequestInit): Promise<Response>;
 }
 
 /** Remembers what was read, so that nothing is overwritten unseen. Paths as `workspace.resolve` gives them. */
