@@ -2,6 +2,10 @@
 
 export interface ApiError extends Error {
   name: "ApiError";
+  /** The HTTP status, where there was an answer. */
+  status?: number;
+  /** What the API itself said, on one line. */
+  words?: string;
 }
 
 export function isApiError(error: unknown): error is ApiError {

@@ -33,6 +33,7 @@ export interface Options {
   plugins: string[];
   outputFormat: OutputFormat;
   allowBroadWorkspace: boolean;
+  trace: boolean;
   sandbox: Sandbox;
   permissions: RawFlags;
 }
@@ -94,6 +95,7 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("--plugins <dir>", "a further folder of plugins; may be given more than once", collect)
     .option("--output-format <format>", "text, json (one object) or stream-json (one per line)", format, "text")
     .option("--sandbox <mode>", "auto, require (no start without a fence) or off", sandbox, "auto")
+    .option("--trace", "tell on stderr what each request holds")
     .option("--allow-broad-workspace", "work in / or in the home folder all the same");
   for (const { name, value, help } of PERMISSION_FLAGS) {
     if (value === undefined) program.option(`--${name}`, help);
@@ -133,6 +135,7 @@ function readOptions(raw: ReturnType<ReturnType<typeof buildProgram>["opts"]>): 
     plugins: raw.plugins ?? [],
     outputFormat: raw.outputFormat,
     sandbox: raw.sandbox,
+    trace: raw.trace ?? false,
     allowBroadWorkspace: raw.allowBroadWorkspace ?? false,
     permissions: raw as RawFlags,
   };

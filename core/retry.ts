@@ -73,7 +73,12 @@ export function gistOf(error: unknown): string {
 
 /** Why it failed for good, for the user, with what to do about it. `where` is the address. */
 export function apiError(error: unknown, where: string, limits: ModelLimits): ApiError {
-  return Object.assign(new Error(wordsFor(error, where, limits)), { name: "ApiError" as const });
+  const words = error instanceof APIError ? messageOf(error) : undefined;
+  return Object.assign(new Error(wordsFor(error, where, limits)), {
+    name: "ApiError" as const,
+    ...(error instanceof APIError && error.status !== undefined ? { status: error.status } : {}),
+    ...(words === undefined ? {} : { words }),
+  });
 }
 
 function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
@@ -86,8 +91,7 @@ function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
   if (!(error instanceof APIError) || (error.status === undefined && !errorType(error))) {
     return `Cannot reach ${where}: ${gistOf(error).replace(/[.?!]+$/, "")}. Check the network, or --base-url`;
   }
-  const body = error.error as { error?: { message?: unknown } } | undefined;
-  const message = typeof body?.error?.message === "string" ? body.error.message : "no reason given";
+  const message = messageOf(error) ?? "no reason given";
   const request = error.requestID ? ` (request ${error.requestID})` : "";
   const wait = retryAfterMs(error.headers?.get("retry-after"));
   const hint = error.status === 401
@@ -95,7 +99,12 @@ function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
     : wait !== undefined && wait > limits.longestWaitMs
     ? `. It asks to wait ${Math.ceil(wait / 1000)} s; try again later`
     : "";
-  return `The API answered ${gistOf(error)}: ${oneLine(message, 500)}${request}${hint}`;
+  return `The API answered ${gistOf(error)}: ${message}${request}${hint}`;
+}
+
+function messageOf(error: APIError): string | undefined {
+  const body = error.error as { error?: { message?: unknown } } | undefined;
+  return typeof body?.error?.message === "string" ? oneLine(body.error.message, 500) : undefined;
 }
 
 /** Waits, or ends at once when the signal is aborted. */
