@@ -284,15 +284,22 @@ describe("search_code", () => {
 
   test("cuts a long line around the hit, and never inside a character", async () => {
     const long = "😀".repeat(1000);
-    await using temp = await tempWorkspace({ a: `${long}needle${long}`, b: `needle${long}`, c: `${long}needle` });
-    const lines = (await search(temp, { pattern: "needle" })).split("\n");
-    for (const [line, start, end] of [[lines[0], "…", "…"], [lines[1], "needle", "…"], [lines[2], "…", "needle"]]) {
-      const text = line?.slice("a:1: ".length) ?? "";
-      expect(text).toContain("needle");
-      expect(text).toStartWith(start ?? "");
-      expect(text).toEndWith(end ?? "");
-      expect(text.length).toBeLessThanOrEqual(402);
-      expect(text.isWellFormed()).toBe(true);
+    await using temp = await tempWorkspace({
+      a: `${long}needle${long}`,
+      b: `${long}xneedle${long}`,
+      c: `needle${long}`,
+      d: `needlex${long}`,
+      e: `${long}needle`,
+      f: `${long}xneedle`,
+    });
+    const lines = (await search(temp, { pattern: "needle" })).split("\n").map((line) => line.slice("a:1: ".length));
+    expect(lines.length).toBe(6);
+    const isCut = lines.map((line) => [line.startsWith("…"), line.endsWith("…")]);
+    expect(isCut).toEqual([[true, true], [true, true], [false, true], [false, true], [true, false], [true, false]]);
+    for (const line of lines) {
+      expect(line).toContain("needle");
+      expect(line.length).toBeLessThanOrEqual(402);
+      expect(line.isWellFormed()).toBe(true);
     }
   });
 
