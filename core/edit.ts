@@ -44,20 +44,22 @@ export function findPlaces(text: string, oldText: string): Place[] {
 export function replaceAt(text: string, places: readonly Place[], edit: Edit): Edited {
   const parts: string[] = [];
   const lines: Edited["lines"] = [];
+  const lineAt = lineCursor(text);
   let done = 0;
-  let line = 1;
+  let more = 0; // lines that the new text has more than the old one, so far
   for (const { start, end } of places) {
     if (start < done) continue;
     const was = text.slice(start, end);
-    const put = withLineEnds(edit, text, { start, end });
+    const first = lineAt(start).number + more;
+    const { lineEnd } = lineAt(end);
+    const put = withLineEnds(edit, was, lineEnd);
     parts.push(text.slice(done, start), put);
-    line += countLineEnds(text, done, start);
     const { head, tail } = inCommon(was, put);
     lines.push({
-      first: line + countLineEnds(put, 0, head),
-      last: line + countLineEnds(put, 0, Math.max(head, put.length - tail - 1)),
+      first: first + countLineEnds(put, 0, head),
+      last: first + countLineEnds(put, 0, Math.max(head, put.length - tail - 1)),
     });
-    line += countLineEnds(put);
+    more += countLineEnds(put) - countLineEnds(was);
     done = end;
   }
   parts.push(text.slice(done));
@@ -66,20 +68,36 @@ export function replaceAt(text: string, places: readonly Place[], edit: Edit): E
 
 /** The lines of offsets that ascend, from 1. */
 export function linesAt(text: string, offsets: readonly number[]): number[] {
-  let line = 1;
-  let done = 0;
-  return offsets.map((offset) => {
-    line += countLineEnds(text, done, offset);
-    done = offset;
-    return line;
-  });
+  const lineAt = lineCursor(text);
+  return offsets.map((offset) => lineAt(offset).number);
+}
+
+interface Line {
+  /** From 1. */
+  number: number;
+  /** How it ends; for the last line of a text, how the one before it does. */
+  lineEnd: "\n" | "\r\n";
+}
+
+/** The line of an offset. Offsets must ascend, so that the text goes by only once however many there are. */
+function lineCursor(text: string): (offset: number) => Line {
+  let number = 1;
+  let last = -1;
+  let next = text.indexOf("\n");
+  return (offset) => {
+    for (; next >= 0 && next < offset; next = text.indexOf("\n", next + 1)) {
+      number++;
+      last = next;
+    }
+    return { number, lineEnd: text[(next >= 0 ? next : last) - 1] === "\r" ? "\r\n" : "\n" };
+  };
 }
 
 /** The new text with the line ends that belong in the place of the old one. */
-function withLineEnds({ oldText, newText }: Edit, text: string, { start, end }: Place): string {
+function withLineEnds({ oldText, newText }: Edit, replaced: string, lineEnd: Line["lineEnd"]): string {
   if (!newText.includes("\n")) return newText;
   const was = oldText.split("\n");
-  const found = text.slice(start, end).split("\n");
+  const found = replaced.split("\n");
   const lines = newText.split("\n");
   // A CR that the old text does not write itself belongs to the line end.
   const ends = was.slice(0, -1).map((line, at) => (found[at] ?? "").length > line.length ? "\r\n" : "\n");
@@ -90,7 +108,7 @@ function withLineEnds({ oldText, newText }: Edit, text: string, { start, end }: 
     if (line.endsWith("\r")) return `${line}\n`;
     // Further down, lines are told by their distance from the end.
     const from = at < same ? at : Math.max(same, at + was.length - lines.length);
-    return line + (ends[Math.min(from, ends.length - 1)] ?? lineEndNear(text, start, end));
+    return line + (ends[Math.min(from, ends.length - 1)] ?? lineEnd);
   }).join("");
 }
 
@@ -102,13 +120,6 @@ function inCommon(a: string, b: string): { head: number; tail: number } {
   let tail = 0;
   while (tail < most - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
   return { head, tail };
-}
-
-/** How the line ends that a place is in; for the last line of a text, the one before it. */
-function lineEndNear(text: string, start: number, end: number): string {
-  const next = text.indexOf("\n", end);
-  const at = next >= 0 ? next : text.lastIndexOf("\n", start - 1);
-  return at > 0 && text[at - 1] === "\r" ? "\r\n" : "\n";
 }
 
 /** From offsets in a text without the CR of each CRLF, asked for in ascending order, to those in the text. */

@@ -519,6 +519,22 @@ describe("edit_file", () => {
     expect(answers.some((text) => text.includes("outside the workspace"))).toBe(true);
   }, 20_000);
 
+  test("takes a moment for 10 MB: in many lines, and for 100,000 places on one", async () => {
+    const line = "const value = compute(first, second);\n";
+    await using temp = await tempWorkspace({
+      "lines.txt": `${line.repeat(135_000)}needle\n${line.repeat(135_000)}`,
+      "line.txt": `${"x".repeat(99)}y`.repeat(100_000),
+    });
+    await runRead(temp, "lines.txt");
+    await runRead(temp, "line.txt");
+    const start = performance.now();
+    const once = await handler({ path: "lines.txt", old_string: "needle", new_string: "pin" }, temp.context);
+    expect(once).toStartWith('Edited "lines.txt": 1 place, line 135001\n');
+    const all = { path: "line.txt", old_string: "y", new_string: "\n", replace_all: true };
+    expect(await handler(all, temp.context)).toStartWith('Edited "line.txt": 100000 places, lines 1, 2, 3, ');
+    expect(performance.now() - start).toBeLessThan(3000);
+  }, 10_000);
+
   test("has a description that names the tools beside it", () => {
     for (const tool of ["read_file", "write_file"]) expect(definition.description).toContain(tool);
   });
