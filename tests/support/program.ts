@@ -12,7 +12,7 @@ export const SOURCES = join(import.meta.dir, "..", "..");
 /** The names of the built-in tools, sorted. */
 export const TOOLS: readonly string[] = Object.keys(builtin).sort();
 
-/** Milliseconds after which a run is killed, and the test fails. */
+/** Milliseconds after which a run is killed, and the test fails, unless it names its own. */
 const LIMIT_MS = 30_000;
 
 export type Way = "bun" | "deno" | "executable";
@@ -45,6 +45,8 @@ export interface Start {
   shell?: string;
   /** The folder that has `mod.ts` or the executable. Default: the sources, or the executable of this test run. */
   program?: string;
+  /** Milliseconds after which it is killed. */
+  limitMs?: number;
 }
 
 export interface Outcome {
@@ -102,7 +104,7 @@ export async function startTenon(way: Way, start: Start): Promise<Running> {
     started--;
     waiting.shift()?.();
   });
-  const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+  const timer = setTimeout(() => child.kill("SIGKILL"), start.limitMs ?? LIMIT_MS);
   const ended = Promise.all([child.exited, gather("stdout"), gather("stderr")]).then(() => {
     clearTimeout(timer);
     for (const look of listeners) look();
