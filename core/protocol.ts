@@ -16,7 +16,7 @@ const SeenFile = v.object({ sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)
 const SeenList = v.array(v.tuple([v.string(), SeenFile]));
 const Json = v.record(v.string(), v.unknown());
 
-const Loaded = v.object({
+export const Loaded = v.object({
   definition: v.object({
     name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
     description: v.pipe(v.string(), v.minLength(1), v.maxLength(20_000)),
