@@ -21,8 +21,20 @@ export async function loadProblem(thrown: unknown, file: string): Promise<string
   const message = stripVTControlCharacters(first.message); // Deno colours the place
   const text = `${message}\n${first.stack ?? ""}`;
   const line = position?.file === file ? position.line : lineIn(text, file) ?? await lineOf(specifier, file);
-  const reason = firstLine(message) || first.name;
+  const reason = missingPackage(message) ?? (firstLine(message) || first.name);
   return line === undefined ? reason : `line ${line}: ${reason}`;
+}
+
+/** An import that is neither a path nor lent, in the words of Bun or Deno, turned into what to do. */
+function missingPackage(message: string): string | undefined {
+  const found = /^Cannot find package '([^']+)'|^Import "([^"]+)" not a dependency/.exec(message);
+  const name = found?.[1] ?? found?.[2];
+  if (name === undefined) return undefined;
+  const install = /^(?:@[\w.-]+\/)?[\w.-]+/.exec(name)?.[0] ?? name;
+  return `imports "${oneLine(name, 80)}", which is not there: run npm install ${
+    oneLine(install, 80)
+  } in the plugin's ` +
+    "folder. Only valibot and tenon come with the program";
 }
 
 /** `/folder/file.ts:12:3`, as a path or as an address. */

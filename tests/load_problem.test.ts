@@ -20,7 +20,11 @@ describe("loadProblem", () => {
       '// one\nimport "./none.ts";\n',
       /^line 2: Cannot find module '.\/none.ts'/,
     ],
-    ["an import of a package that is not there", "\n\nimport 'no-such-package';\n", /^line 3: Cannot find package/],
+    [
+      "an import of a package that is not there",
+      "\n\nimport '@no/such-package';\n",
+      /^line 3: imports "@no\/such-package", which is not there: run npm install @no\/such-package in the plugin's folder\. Only/,
+    ],
   ];
   test.each(rows)("tells line and reason of %s, in one line", async (_, source, problem) => {
     const folder = await mkdtemp(join(tmpdir(), "tenon-load é-"));
@@ -51,6 +55,12 @@ describe("loadProblem", () => {
       "Identifier 'a' has already been declared at file:///p/a.ts:2:7",
       "/p/a.ts",
       "line 2: Identifier 'a' has already been declared",
+    ],
+    [
+      'Import "zod" not a dependency and not in import map from "file:///p/a.ts"\n    at file:///p/a.ts:3:19',
+      "/p/a.ts",
+      'line 3: imports "zod", which is not there: run npm install zod in the plugin\'s folder. Only valibot and tenon come ' +
+      "with the program",
     ],
     ['Requires read access to "/p/a.ts"', "/p/a.ts", 'Requires read access to "/p/a.ts"'],
   ];
