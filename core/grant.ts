@@ -57,7 +57,9 @@ export async function rulesOf(grant: Grant): Promise<Rules> {
     const outer = known.find((folder) => isInside(folder, real));
     if (outer === undefined) throw outside();
     const using = access === "read" ? "reading" : "writing";
-    if (denied[access].some((folder) => isInside(folder, real))) throw refused(`${using} it is denied by the user`);
+    if (denied[access].some((folder) => isInside(folder, real))) {
+      throw refused(`${using} it is denied. Only the user can lift this`);
+    }
     if (!granted[access].some((folder) => isInside(folder, real))) {
       throw refused(`${using} it was not granted by the user`);
     }

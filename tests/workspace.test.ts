@@ -352,11 +352,11 @@ describe("the grant", () => {
     });
     await symlink("keep", join(temp.root, "alias"));
     expect(await failure(temp.workspace.readText("alias/a.txt"))).toBe(
-      'Cannot read "alias/a.txt": reading it is denied by the user',
+      'Cannot read "alias/a.txt": reading it is denied. Only the user can lift this',
     );
     expect(await failure(temp.workspace.list("keep"))).toContain("denied");
     expect(await failure(temp.workspace.writeText("b.txt", "x"))).toBe(
-      'Cannot write "b.txt": writing it is denied by the user',
+      'Cannot write "b.txt": writing it is denied. Only the user can lift this',
     );
   });
 
