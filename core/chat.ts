@@ -2,17 +2,20 @@
 
 import process from "node:process";
 import type { ReadStream } from "node:tty";
-import { runTurn } from "./agent.ts";
+import { type Ask, runTurn } from "./agent.ts";
 import { isApiError } from "./api_error.ts";
+import type { Catalog } from "./catalog.ts";
 import { appendText } from "./history.ts";
 import type { Message } from "./message.ts";
 import { join } from "./path.ts";
 import { askAt, UNCONFINED } from "./question.ts";
-import { type Command, runChat } from "./repl.ts";
+import { askWithoutRefused } from "./refused_tool.ts";
+import { type Command, runChat, type TurnIo } from "./repl.ts";
 import type { Screen } from "./screen.ts";
 import type { OpenModel, Setup } from "./start.ts";
-import { oneLine } from "./text.ts";
+import { oneLine, visible } from "./text.ts";
 import { toolLines, toolList } from "./tool_list.ts";
+import { describeTrustable } from "./trust_notice.ts";
 import { EXIT } from "./turn.ts";
 
 export interface ChatOptions {
@@ -24,8 +27,11 @@ export interface ChatOptions {
 
 /** Runs the chat until the user leaves. */
 export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Promise<number> {
-  const { root, fence, registry, catalog, approval, seen, folders } = setup;
+  const { root, fence, catalog, approval, seen, folders } = setup;
   const messages: Message[] = [];
+  const askTrust = trustAsker(setup);
+  let offered = setup.registry.definitions;
+  let ask = askFor(model, setup);
   if (model.note) screen.write(`${model.note}\n`);
   await runChat({
     header: {
@@ -35,20 +41,64 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
     },
     async *turn(text, io) {
       approval.ask = askAt(screen, io, setup.confined ? undefined : UNCONFINED);
+      const changes = await setup.reload({ askTrust: (untrusted) => askTrust(untrusted, io, screen) });
+      for (const text of changes) yield { type: "warning", text };
+      if (io.signal.aborted) return yield { type: "end", stop_reason: "interrupted", steps: 0 };
+      if (setup.registry.definitions !== offered) ask = askFor(model, setup);
+      offered = setup.registry.definitions;
       appendText(messages, text);
-      yield* runTurn({ ask: model.ask, registry, maxSteps, signal: io.signal }, messages);
+      yield* runTurn({ ask, registry: setup.registry, maxSteps, signal: io.signal }, messages);
     },
     reset() {
       messages.splice(0);
       seen.clear();
       approval.forget();
     },
-    tools: () => toolLines(toolList(catalog, registry)).join("\n"),
-    commands: { permissions: permissionsCommand(setup) },
+    tools: () => toolLines(toolList(catalog, setup.registry)).join("\n"),
+    commands: { permissions: permissionsCommand(setup), reload: reloadCommand(setup) },
     ...(folders.state === undefined ? {} : { historyFile: join(folders.state, "history") }),
     wordsFor: (error) => isApiError(error) ? error.message : `a bug: ${oneLine(String(error), 500)}`,
   }, { stdin: process.stdin as ReadStream, screen });
   return EXIT.done;
+}
+
+function askFor({ askWith }: OpenModel, { registry, catalog }: Setup): Ask {
+  return askWithoutRefused({ askWith, definitions: registry.definitions, refuse: catalog.refuse });
+}
+
+/** Puts the question whether what lies in the workspace is trusted; what was refused is asked for again once it changed. */
+function trustAsker({ catalog, root }: Setup) {
+  const answered = new Set<string>();
+  return async (untrusted: Catalog["untrusted"], io: TurnIo, screen: Screen): Promise<boolean> => {
+    let isAny = false;
+    for (const plugin of untrusted) {
+      const key = `${plugin.file} ${plugin.closure.sha256}`;
+      if (answered.has(key)) continue;
+      const answer = await io.askKey(`Trust the plugin ${describeTrustable(plugin, root)}?`, TRUST);
+      if (answer === undefined) break;
+      answered.add(key);
+      if (answer !== "y") continue;
+      try {
+        await catalog.trust(plugin);
+        isAny = true;
+      } catch (error) {
+        screen.write(`Not trusted: ${visible(error instanceof Error ? error.message : String(error))}\n`);
+      }
+    }
+    return isAny;
+  };
+}
+
+const TRUST = [{ key: "y", label: "yes, as it is now" }, { key: "n", label: "no" }];
+
+function reloadCommand({ reload }: Setup): Command {
+  return {
+    help: "look at the plugins again now, also at what a turn would not notice",
+    async run() {
+      const lines = await reload({ again: true });
+      return lines.length > 0 ? lines.join("\n") : "No plugin has changed";
+    },
+  };
 }
 
 function permissionsCommand({ approval }: Setup): Command {

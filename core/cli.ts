@@ -9,9 +9,12 @@ import type { View } from "./terminal.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { mayRead, programFolder, readEnv } from "./runtime.ts";
+import { setAsideLine } from "./catalog.ts";
+import { askWithoutRefused } from "./refused_tool.ts";
 import { openScreen, paint, type Screen } from "./screen.ts";
 import { openModel, type Setup, setUp } from "./start.ts";
 import { oneLine, visible } from "./text.ts";
+import { reachNotice, untrustedLines } from "./trust_notice.ts";
 import { usageError } from "./usage_error.ts";
 import { EXIT, printTurn } from "./turn.ts";
 
@@ -60,11 +63,12 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     return EXIT.done;
   }
   const canAsk = process.stdin.isTTY === true && io.stderr.tty;
+  if (task.name === "trust" && task.folder !== undefined) options.plugins.push(task.folder); // so that it may be read
   const premises = await openPremises(options, canAsk);
   const fence = await raiseFence(options, premises, io);
+  if (task.name === "trust") return await trust(task, options, premises, { ...io, canAsk });
   const setup = await setUp(options, premises, fence);
   try {
-    if (task.name !== "doctor" && task.name !== "tools") warnOfSetAside(setup, io);
     return await runTask(task, options, setup, io);
   } finally {
     setup.hosts.close();
@@ -100,7 +104,28 @@ async function raiseFence(options: Options, premises: Premises, { stderr }: Io):
   return fence;
 }
 
-async function runTask(task: Exclude<Task, { name: "show" }>, options: Options, setup: Setup, io: Io): Promise<number> {
+async function trust(
+  task: Task & { name: "trust" },
+  { workspace }: Options,
+  premises: Premises,
+  { canAsk, ...io }: Io & { canAsk: boolean },
+): Promise<number> {
+  const { trustPlugins } = await import("./trust_command.ts");
+  const stdin = canAsk ? process.stdin as ReadStream : undefined;
+  try {
+    return await trustPlugins({ ...task, workspace }, premises, { ...io, stdin }) ? EXIT.done : EXIT.stopped;
+  } catch (error) {
+    if (isUsage(error)) throw error;
+    throw usageError(`Nothing was trusted: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function runTask(
+  task: Exclude<Task, { name: "show" | "trust" }>,
+  options: Options,
+  setup: Setup,
+  io: Io,
+): Promise<number> {
   switch (task.name) {
     case "doctor": {
       const { makeReport, reportLines } = await import("./doctor.ts");
@@ -121,6 +146,7 @@ async function runTask(task: Exclude<Task, { name: "show" }>, options: Options, 
     case "call": {
       const { callLines, callOnce } = await import("./call.ts");
       const { readLines } = await import("./stdin.ts");
+      tellOfPlugins(setup, options, io);
       const calls = { registry: setup.registry, ...io };
       const well = task.tool === undefined
         ? await callLines(calls, readLines(io.signal))
@@ -135,13 +161,16 @@ async function runTask(task: Exclude<Task, { name: "show" }>, options: Options, 
 
 async function runPrompt(words: readonly string[], options: Options, setup: Setup, io: Io): Promise<number> {
   const { readPrompt } = await import("./stdin.ts");
-  const { registry } = setup;
-  const model = await openModel(options, registry);
-  const agent = { ask: model.ask, registry, maxSteps: options.maxSteps, signal: io.signal };
+  const { registry, catalog } = setup;
+  const model = await openModel(options);
   if (words.length === 0 && !options.print && process.stdin.isTTY && io.stdout.tty && options.outputFormat === "text") {
     const { chat } = await import("./chat.ts");
+    tellOfPlugins(setup, options, io, { isChat: true });
     return await chat({ setup, model, maxSteps: options.maxSteps, screen: io.stdout });
   }
+  tellOfPlugins(setup, options, io);
+  const ask = askWithoutRefused({ askWith: model.askWith, definitions: registry.definitions, refuse: catalog.refuse });
+  const agent = { ask, registry, maxSteps: options.maxSteps, signal: io.signal };
   const prompt = await readPrompt(words);
   if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);
@@ -161,8 +190,14 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   });
 }
 
-function warnOfSetAside({ catalog }: Setup, { stderr }: Io): void {
-  for (const { file, problem } of catalog.setAside) {
-    stderr.write(`${paint(stderr, "yellow", `${oneLine(file, 300)}: ${oneLine(problem, 500)}. Set aside`)}\n`);
-  }
+/** What is odd about the plugins. In a chat the user is asked about those that are not trusted. */
+function tellOfPlugins(setup: Setup, { workspace }: Options, { stderr }: Io, { isChat = false } = {}): void {
+  const { catalog, root } = setup;
+  const notice = reachNotice(setup);
+  const lines = [
+    ...(notice === undefined ? [] : [notice]),
+    ...catalog.setAside.map(setAsideLine),
+    ...(isChat ? [] : untrustedLines(catalog.untrusted, root, workspace)),
+  ];
+  for (const line of lines) stderr.write(`${paint(stderr, "yellow", oneLine(line, 1000))}\n`);
 }

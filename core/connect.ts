@@ -112,9 +112,9 @@ export async function takePlace(premises: Premises, further: readonly string[]):
   if (failures.length > 0) throw new Error(failures.join("; "));
 }
 
-/** The fence can only let through a folder that is there. Without it commands have no private home. */
-function makeState({ folders: { state }, policy }: Premises): void {
-  if (state === undefined || policy.run.state === "deny") return;
+/** The fence can only let through a folder that is there. Without it commands have no private home, and nothing is kept. */
+function makeState({ folders: { state } }: Premises): void {
+  if (state === undefined) return;
   try {
     mkdirSync(state, { recursive: true, mode: 0o700 });
   } catch {

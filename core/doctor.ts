@@ -1,5 +1,6 @@
 /** `tenon doctor`: what this program runs on and works with, and what is wrong. */
 
+import type { Catalog } from "./catalog.ts";
 import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { findKey } from "./key.ts";
@@ -9,6 +10,7 @@ import { printFolder } from "./print_log.ts";
 import { shellPlace } from "./shell_place.ts";
 import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
+import { notTrusted } from "./tool_list.ts";
 
 export interface Report {
   runtime: string;
@@ -32,7 +34,9 @@ export interface Report {
 }
 
 /** The part of a setup that is looked at. */
-export type Examined = Premises & Pick<Setup, "catalog" | "registry" | "fence">;
+export type Examined = Premises & Pick<Setup, "registry" | "fence"> & {
+  catalog: Pick<Catalog, "setAside" | "untrusted">;
+};
 
 export function makeReport(examined: Examined): Report {
   const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = examined;
@@ -45,7 +49,7 @@ export function makeReport(examined: Examined): Report {
     key_source: findKey()?.variable ?? null,
     folders: {
       workspace: root,
-      plugins: pluginFolders,
+      plugins: pluginFolders.map(({ path }) => path),
       config: folders.config ?? null,
       state: folders.state ?? null,
       printed: printFolder(folders.state) ?? null,
@@ -53,7 +57,7 @@ export function makeReport(examined: Examined): Report {
     plugins: registry.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
     problems: [
       ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
-      ...catalog.setAside.map(({ file, problem }) => `${file}: ${problem}`),
+      ...[...catalog.setAside, ...notTrusted(catalog)].map(({ file, problem }) => `${file}: ${problem}`),
     ],
   };
 }

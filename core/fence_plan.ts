@@ -33,7 +33,7 @@ export function coreRules(premises: Premises, system: SystemRules, further: read
       ...(runs ? gitConfigs(premises) : []),
       ...system.read,
       ...programFiles(),
-      ...pluginFolders,
+      ...pluginFolders.map(({ path }) => path),
       ...policy.read.scope,
       ...(folders.config === undefined ? [] : [folders.config]),
       ...[...certificates, ...further].map(realOf),

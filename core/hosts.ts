@@ -26,8 +26,8 @@ export type Connect = (order: HostOrder) => Connection;
 export interface Hosts {
   /** Loads plugins in a host of their own and ends it. Rejects with the reason in words. */
   load(plugins: HostStart["plugins"]): Promise<Loaded[]>;
-  /** A host that starts at its first call, for calls of `tools`. */
-  open(order: HostOrder, tools: readonly Loaded[]): Host;
+  /** A host that starts at its first call, for calls of `tools`; after its end the next call starts it again. */
+  open(order: HostOrder, tools: readonly Loaded[]): Host & { end(): void };
   /** Ends every host. */
   close(): void;
 }
@@ -85,6 +85,7 @@ export function createHosts(
       return {
         call: (tool, input, options) => ask({ tool, input }, options),
         preview: (tool, input, options) => ask({ tool, input, preview: true }, options),
+        end: () => session?.kill(),
       };
     },
     close() {

@@ -10,6 +10,7 @@ export type Task =
   | { name: "turn"; words: string[] }
   | { name: "tools"; json: boolean }
   | { name: "call"; tool: string | undefined; input: string | undefined }
+  | { name: "trust"; folder: string | undefined; yes: boolean; revoke: boolean }
   | { name: "doctor"; json: boolean }
   | { name: "show"; text: string };
 
@@ -114,6 +115,11 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
   program.command("call").description("run a tool without a model; without arguments one JSON call per line of stdin")
     .argument("[tool]", "its name").argument("[input]", "its input as JSON")
     .action((tool, input) => choose({ name: "call", tool, input }));
+  program.command("trust").description("list the plugins that lie in the workspace, and trust them as they are now")
+    .argument("[dir]", "one folder of them")
+    .option("--yes", "without a question", false)
+    .option("--revoke", "take it back", false)
+    .action((folder, { yes, revoke }) => choose({ name: "trust", folder, yes, revoke }));
   program.command("doctor").description("show runtime, fence, key source and folders, and what is wrong")
     .option("--json", "as JSON")
     .action(({ json = false }) => choose({ name: "doctor", json }));

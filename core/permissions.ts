@@ -1,6 +1,7 @@
 /** What a tool declares, held against the policy: allowed, asked or denied, offered or not, and what its host is given. */
 
 import { parseAddress } from "./address.ts";
+import { isInside } from "./path.ts";
 import { includes, type Kind, KINDS } from "./permission_flags.ts";
 import { isExcepted, isNamed, type Policy, type State } from "./policy.ts";
 import { oneLine } from "./text.ts";
@@ -59,18 +60,25 @@ export function permissionSet(needs: Permissions): string {
 /**
  * What a host with `needs` is started with: nothing that its tools do not declare, nothing that can never be granted. What
  * is asked for is in it, since a call reaches the host only after the answer. A file that an allow flag names stays in the
- * list beside its folder: that is how the guard knows that a `.env` was meant.
+ * list beside its folder: that is how the guard knows that a `.env` was meant. `guarded` are real places of tenon's own (where
+ * plugins are loaded from, settings, what is trusted): nothing is written there unless an allow flag names the very place.
  */
-export function grantFor(policy: Policy, needs: Permissions): Grant {
+export function grantFor(policy: Policy, needs: Permissions, guarded: readonly string[] = []): Grant {
   const granted = (kind: "read" | "write") =>
     needs[kind] === true && (policy[kind].state === "allow" || policy.prompt) ? policy[kind].scope : [];
   const net = grantedItems(policy, needs, "net");
+  const write = granted("write");
+  const isNamed = (place: string) => place !== policy.root && policy.write.scope.includes(place);
+  // A host may not even look at what lies outside of its own folders, so only what is inside is named to it.
+  const kept = guarded.filter((place) => !isNamed(place)).flatMap((place) =>
+    write.flatMap((folder) => isInside(folder, place) ? [place] : isInside(place, folder) ? [folder] : [])
+  );
   return {
     root: policy.root,
     read: granted("read"),
-    write: granted("write"),
+    write,
     denyRead: policy.read.except,
-    denyWrite: policy.write.except,
+    denyWrite: [...new Set([...policy.write.except, ...kept])],
     ...(net.length > 0 ? { net } : {}),
   };
 }

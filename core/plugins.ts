@@ -22,6 +22,8 @@ export interface Plugin {
 export interface SetAside {
   file: string;
   problem: string;
+  /** An older version of it that worked is used on. */
+  stays?: true;
 }
 
 /** Default and greatest limit of one call in milliseconds. */
@@ -117,7 +119,8 @@ export async function checkPlugin(module: { [name: string]: unknown }, fileName:
   return { loaded: { definition: wire, permissions, timeout_ms }, schema, handler, preview };
 }
 
-function checkPermissions(permissions: unknown): Loaded["permissions"] {
+/** Throws, in words for the author, when it is not what `Permissions` says. */
+export function checkPermissions(permissions: unknown): Loaded["permissions"] {
   if (typeof permissions !== "object" || permissions === null || Array.isArray(permissions)) {
     throw new Error("definition.permissions: needs an object such as { read: true }");
   }

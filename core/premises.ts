@@ -16,7 +16,8 @@ import { parseFlags } from "./permission_flags.ts";
 import { placeAt, realFolders, realOf } from "./place.ts";
 import { makePolicy, type Policy } from "./policy.ts";
 import { SHELLS } from "./shells.ts";
-import { deno, denoState, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
+import { type PluginFolder, pluginFoldersOf } from "./plugin_folders.ts";
+import { deno, denoState, isExecutable, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 
@@ -24,8 +25,8 @@ export interface Premises {
   /** The workspace: absolute and real. */
   root: string;
   folders: Folders;
-  /** Where plugins are looked for beside the built-in ones: absolute and real. */
-  pluginFolders: string[];
+  /** Where plugins are looked for beside the built-in ones. */
+  pluginFolders: PluginFolder[];
   policy: Policy;
   /** What tenon's flags give, or tenon itself needs, and Deno's flags do not give. */
   missing: Missing[];
@@ -42,12 +43,13 @@ export async function openPremises(options: Options, canAsk: boolean): Promise<P
   const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
   const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
   const named = options.plugins.map(namedFolder);
-  const wantedFolders = [ownPluginFolder(), ...own, ...named];
-  const pluginFolders = wantedFolders.filter(mayRead).map(realOf);
+  const further = [...own, ...named];
+  const places = { root, writable: wanted.write.scope, own: ownPluginFolder(), isSource: !isExecutable(), further };
+  const pluginFolders = pluginFoldersOf({ ...places, realOf }).filter(({ path }) => mayRead(path));
   if (!deno) return { root, folders, pluginFolders, policy: wanted, missing: [] };
   const api = hostOf(options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL"));
   const { policy, missing } = cutWithDeno(wanted, denoState, SHELLS);
-  const needs = programNeeds(denoState, { api, pluginFolders: wantedFolders });
+  const needs = programNeeds(denoState, { api, pluginFolders: [ownPluginFolder(), ...further] });
   return { root, folders, pluginFolders, policy, missing: [...missing, ...needs] };
 }
 

@@ -1,6 +1,7 @@
 /** From the premises to what a command works with: the tools and the model. */
 
 import { readFile } from "node:fs/promises";
+import process from "node:process";
 import type { Ask } from "./agent.ts";
 import { type Approval, createApproval } from "./approval.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
@@ -10,11 +11,12 @@ import type { FenceStatus } from "./fence_rules.ts";
 import { createHosts, HOST_LIMITS, type Hosts } from "./hosts.ts";
 import { findKey } from "./key.ts";
 import type { Options } from "./options.ts";
+import { realOf } from "./place.ts";
 import type { Premises } from "./premises.ts";
 import { openPrintLog, printFolder } from "./print_log.ts";
 import { systemPrompt } from "./prompt.ts";
-import { createRegistry, type Registry } from "./registry.ts";
-import { mayRead, readEnv } from "./runtime.ts";
+import { createRegistry, type Registry, type WireDefinition } from "./registry.ts";
+import { isExecutable, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
 import type { SeenFile } from "./tool.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
@@ -30,14 +32,21 @@ export interface Setup extends Premises {
   approval: Approval;
   hosts: Hosts;
   catalog: Catalog;
+  /** Of the tools as they are now; another one after a `reload`. */
   registry: Registry;
+  /**
+   * Looks at the plugins again, between two turns; `again` as in `Catalog.refresh`. `askTrust` may trust some of those that
+   * are not, and tells whether it did. Resolves with what changed, a line each, for the user.
+   */
+  reload(how: { again?: boolean; askTrust?: (untrusted: Catalog["untrusted"]) => Promise<boolean> }): Promise<string[]>;
 }
 
 /** Loads the plugins. Throws a usage error when `--tools` names one that is not there. */
 export async function setUp(options: Options, premises: Premises, fence: FenceStatus): Promise<Setup> {
   const { policy, pluginFolders, folders } = premises;
+  const { state } = folders;
   const seen = new Map<string, SeenFile>();
-  const log = openPrintLog(printFolder(folders.state));
+  const log = openPrintLog(printFolder(state));
   const running = createHosts(connectFor(premises, fence), seen, HOST_LIMITS, log.print);
   const hosts: Hosts = {
     ...running,
@@ -47,9 +56,32 @@ export async function setUp(options: Options, premises: Premises, fence: FenceSt
     },
   };
   const approval = createApproval(policy);
-  const catalog = await openCatalog({ policy, folders: pluginFolders, hosts, approval });
-  const registry = createRegistry(chosen(catalog, options.tools));
-  return { ...premises, fence, confined: fence.level === "kernel", seen, approval, hosts, catalog, registry };
+  const sources = isExecutable() ? undefined : realOf(ownPluginFolder());
+  const guarded = ownPlaces(premises);
+  const catalog = await openCatalog({ policy, folders: pluginFolders, sources, guarded, state, hosts, approval });
+  const setup: Setup = {
+    ...{ ...premises, fence, confined: fence.level === "kernel", seen, approval, hosts, catalog },
+    registry: createRegistry(chosen(catalog, options.tools)),
+    async reload({ again = false, askTrust }) {
+      await catalog.refresh({ again });
+      if (await askTrust?.(catalog.untrusted)) await catalog.refresh();
+      const changes = catalog.takeChanges();
+      // A tool of `--tools` may be gone by now; that ends no chat.
+      const names = options.tools?.filter((name) => catalog.tools.some((tool) => tool.definition.name === name));
+      const next = createRegistry(chosen(catalog, names));
+      const isOther = JSON.stringify(next.definitions) !== JSON.stringify(setup.registry.definitions);
+      if (isOther || changes.length > 0) setup.registry = next;
+      return isOther && changes.length > 0 ? [...changes, "The tools changed: the prompt cache starts anew"] : changes;
+    },
+  };
+  return setup;
+}
+
+/** What tenon itself is, is set by and loads from: no tool writes there. */
+function ownPlaces({ pluginFolders, folders: { config, state } }: Premises): string[] {
+  const program = isExecutable() ? [realOf(process.execPath)] : [];
+  const places = [...program, config, state].filter((place) => place !== undefined);
+  return [...pluginFolders.map(({ path }) => path), ...places];
 }
 
 function chosen({ tools }: Catalog, names: readonly string[] | undefined): Catalog["tools"] {
@@ -62,13 +94,14 @@ function chosen({ tools }: Catalog, names: readonly string[] | undefined): Catal
 
 export interface OpenModel {
   name: string;
-  ask: Ask;
+  /** Offers these tools. */
+  askWith(definitions: readonly WireDefinition[]): Ask;
   /** What the user should know about the choice. */
   note?: string;
 }
 
 /** Throws a usage error when there is no key and nobody who would read that the demo model stands in. */
-export async function openModel(options: Options, registry: Registry): Promise<OpenModel> {
+export async function openModel(options: Options): Promise<OpenModel> {
   const system = systemPrompt(await readSystemFile(options.systemFile));
   const key = findKey();
   if (options.model === "demo" || !key) {
@@ -80,27 +113,21 @@ export async function openModel(options: Options, registry: Registry): Promise<O
     const note = options.model === "demo"
       ? {}
       : { note: "No ANTHROPIC_API_KEY is set: this is the offline demo model" };
-    return { name: "demo", ask: demoModel(registry.definitions), ...note };
+    return { name: "demo", askWith: demoModel, ...note };
   }
   const { apiModel, MODEL_LIMITS } = await import("./model.ts");
   const baseUrl = options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL");
   if (baseUrl !== undefined) checkBaseUrl(baseUrl);
   const name = options.model ?? DEFAULT_MODEL;
-  const ask = apiModel({
-    model: name,
-    credential: key.credential,
-    baseUrl,
-    compat: options.compat,
-    maxTokens: options.maxTokens,
-    system,
-    definitions: registry.definitions,
-    limits: {
-      retries: setting("TENON_RETRIES", MODEL_LIMITS.retries),
-      longestWaitMs: 1000 * setting("TENON_LONGEST_WAIT_S", MODEL_LIMITS.longestWaitMs / 1000),
-      silenceMs: 1000 * setting("TENON_SILENCE_S", MODEL_LIMITS.silenceMs / 1000),
-    },
-  });
-  return { name, ask };
+  const limits = {
+    retries: setting("TENON_RETRIES", MODEL_LIMITS.retries),
+    longestWaitMs: 1000 * setting("TENON_LONGEST_WAIT_S", MODEL_LIMITS.longestWaitMs / 1000),
+    silenceMs: 1000 * setting("TENON_SILENCE_S", MODEL_LIMITS.silenceMs / 1000),
+  };
+  const { credential } = key;
+  const { compat, maxTokens } = options;
+  const common = { model: name, credential, baseUrl, compat, maxTokens, system, limits };
+  return { name, askWith: (definitions) => apiModel({ ...common, definitions }) };
 }
 
 /** A number from the user's environment; what is none is a usage error. */

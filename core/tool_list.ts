@@ -9,7 +9,20 @@ export interface ToolList {
   set_aside: { file: string; problem: string }[];
 }
 
-export function toolList({ setAside }: Catalog, { tools }: Registry): ToolList {
+/** What waits for the user's word, as a reason like others. */
+export function notTrusted({ untrusted }: Pick<Catalog, "untrusted">): { file: string; problem: string }[] {
+  return untrusted.map(({ file, changed }) => ({
+    file,
+    problem: changed
+      ? `changed since it was trusted (${changed.join(", ")}); see tenon trust`
+      : "is not trusted; see tenon trust",
+  }));
+}
+
+export function toolList(
+  { setAside, untrusted }: Pick<Catalog, "setAside" | "untrusted">,
+  { tools }: Registry,
+): ToolList {
   return {
     tools: tools.map(({ definition, source, permissions }) => ({
       name: definition.name,
@@ -17,7 +30,7 @@ export function toolList({ setAside }: Catalog, { tools }: Registry): ToolList {
       permissions: permissionSet(permissions),
       bytes: new TextEncoder().encode(JSON.stringify(definition)).length,
     })),
-    set_aside: setAside.map(({ file, problem }) => ({ file, problem })),
+    set_aside: [...setAside, ...notTrusted({ untrusted })].map(({ file, problem }) => ({ file, problem })),
   };
 }
 

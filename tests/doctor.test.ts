@@ -15,7 +15,7 @@ async function setupIn(root: string, given: Partial<Examined>): Promise<Examined
     ...premises,
     fence: FENCE,
     registry,
-    catalog: { tools: [...registry.tools], setAside: [] },
+    catalog: { untrusted: [], setAside: [] },
     ...given,
   };
 }
@@ -51,7 +51,7 @@ describe("makeReport", () => {
     const { problems } = makeReport(
       await setupIn(temp.root, {
         missing: [{ feature: "the key", reason: "Deno hides it", flag: "--allow-env" }],
-        catalog: { tools: [], setAside: [{ file: "/p/bad.ts", problem: "line 2: no" }] },
+        catalog: { untrusted: [], setAside: [{ file: "/p/bad.ts", problem: "line 2: no" }] },
       }),
     );
     expect(problems).toEqual(["the key: Deno hides it", "/p/bad.ts: line 2: no"]);
