@@ -162,7 +162,7 @@ async function runTask(
 async function runPrompt(words: readonly string[], options: Options, setup: Setup, io: Io): Promise<number> {
   const { readPrompt } = await import("./stdin.ts");
   const { registry, catalog } = setup;
-  const model = await openModel(options);
+  const model = await openModel(options, (line) => io.stderr.write(`${line}\n`));
   if (words.length === 0 && !options.print && process.stdin.isTTY && io.stdout.tty && options.outputFormat === "text") {
     const { chat } = await import("./chat.ts");
     tellOfPlugins(setup, options, io, { isChat: true });

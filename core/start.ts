@@ -100,9 +100,19 @@ export interface OpenModel {
   note?: string;
 }
 
-/** Throws a usage error when there is no key and nobody who would read that the demo model stands in. */
-export async function openModel(options: Options): Promise<OpenModel> {
+/**
+ * Throws a usage error when there is no key and nobody who would read that the demo model stands in. `trace` gets the lines of
+ * `--trace`.
+ */
+export async function openModel(options: Options, trace: (line: string) => void): Promise<OpenModel> {
   const system = systemPrompt(await readSystemFile(options.systemFile));
+  const model = await chooseModel(options, system);
+  if (!options.trace) return model;
+  const { traced } = await import("./trace.ts");
+  return { ...model, askWith: (definitions) => traced(model.askWith(definitions), system, definitions, trace) };
+}
+
+async function chooseModel(options: Options, system: string): Promise<OpenModel> {
   const key = findKey();
   if (options.model === "demo" || !key) {
     const silent = options.outputFormat !== "text" || readEnv("CI") !== undefined;
@@ -115,7 +125,7 @@ export async function openModel(options: Options): Promise<OpenModel> {
       : { note: "No ANTHROPIC_API_KEY is set: this is the offline demo model" };
     return { name: "demo", askWith: demoModel, ...note };
   }
-  const { apiModel, MODEL_LIMITS } = await import("./model.ts");
+  const [{ apiModel, MODEL_LIMITS }, { fitted }] = await Promise.all([import("./model.ts"), import("./fitting.ts")]);
   const baseUrl = options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL");
   if (baseUrl !== undefined) checkBaseUrl(baseUrl);
   const name = options.model ?? DEFAULT_MODEL;
@@ -127,7 +137,7 @@ export async function openModel(options: Options): Promise<OpenModel> {
   const { credential } = key;
   const { compat, maxTokens } = options;
   const common = { model: name, credential, baseUrl, compat, maxTokens, system, limits };
-  return { name, askWith: (definitions) => apiModel({ ...common, definitions }) };
+  return { name, askWith: (definitions) => fitted(apiModel({ ...common, definitions })) };
 }
 
 /** A number from the user's environment; what is none is a usage error. */
