@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
-import { type Descendant, type Descendants, openDescendants } from "./descendants.ts";
+import { children, type Descendant, type Descendants, openDescendants } from "./descendants.ts";
 import { createOutput, type Output } from "./output.ts";
 import { openPipe, type Pipe } from "./pipe.ts";
 import { SHELLS } from "./shells.ts";
@@ -43,9 +43,6 @@ const PROGRESS_MS = 250;
 /** One argument may have 128 KiB on Linux (MAX_ARG_STRLEN, execve(2)); this many UTF-16 units are always fewer bytes. */
 const ARGUMENT_UNITS = 40_000;
 
-/** Of this process, until the runtime has seen their end. */
-const shells = new Set<number>();
-
 /**
  * Resolves when nothing of it runs any more. stdin is empty, stdout and stderr are one stream, there is no terminal. Rejects with
  * an error of the code `ENOENT` when there is no shell or no such folder, and `E2BIG` when the command is too long. Two
@@ -53,12 +50,10 @@ const shells = new Set<number>();
  */
 export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
   const startedAt = performance.now();
-  const family = await openDescendants(shells);
+  const family = await openDescendants();
   const pipe = await openPipe();
   const output = createOutput();
   const shell = await startShell(order, pipe);
-  const atExit = () => killTree(shell.child, family);
-  process.on("exit", atExit);
 
   let lastShown = -Infinity;
   const read = readAll(pipe?.chunks() ?? shell.child.stdout ?? [], (chunk) => {
@@ -98,7 +93,6 @@ export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
 
   clearTimeout(limit);
   order.signal.removeEventListener("abort", interrupt);
-  process.off("exit", atExit);
   const durationMs = at - startedAt;
   return { output, code, signal, durationMs, left, ...(stopped === undefined ? {} : { stopped }) };
 }
@@ -147,11 +141,11 @@ async function tryShell(name: string, { command, cwd, env }: CommandOrder, pipe:
   const ended = new Promise<ShellEnd>((resolve) => {
     child.on("exit", (code, signal) => {
       gone = true;
-      if (child.pid !== undefined) shells.delete(child.pid);
+      if (child.pid !== undefined) children.delete(child.pid);
       resolve({ code, signal, at: performance.now() });
     });
   });
-  if (child.pid !== undefined) shells.add(child.pid);
+  if (child.pid !== undefined) children.add(child.pid);
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", reject);

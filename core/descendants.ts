@@ -33,35 +33,37 @@ const ANY_CHILD = [0, 0, null, 1 | 4 | 0x01000000 | 0x40000000, null] as const;
 /** How long `end` goes after what keeps starting more of itself. */
 const END_MS = 1000;
 
+/** Whose end the runtime itself waits for: whoever starts a child puts it here until it has ended. */
+export const children = new Set<number>();
+
 let opened: Promise<Descendants | undefined> | undefined;
 
 /**
  * Makes this process the one that takes in every process below it that loses its parent, instead of init: whoever starts a session
- * of its own, or forks twice, stays below. Once per process; undefined where that cannot be had. `reapedElsewhere` are
- * the children whose end the runtime itself waits for.
+ * of its own, or forks twice, stays below. Undefined where that cannot be had.
  */
-export function openDescendants(reapedElsewhere: ReadonlySet<number>): Promise<Descendants | undefined> {
-  return opened ??= open(reapedElsewhere);
+export function openDescendants(): Promise<Descendants | undefined> {
+  return opened ??= open();
 }
 
-async function open(reapedElsewhere: ReadonlySet<number>): Promise<Descendants | undefined> {
+async function open(): Promise<Descendants | undefined> {
   if (process.platform !== "linux" || process.versions["bun"] === undefined) return undefined;
   try {
     const kernel = await openKernel();
     demand(kernel.call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "to take in processes without a parent");
-    return descendantsThrough(kernel, reapedElsewhere);
+    return descendantsThrough(kernel);
   } catch {
     return undefined; // a processor or C library that tenon does not know
   }
 }
 
-function descendantsThrough(kernel: Kernel, reapedElsewhere: ReadonlySet<number>): Descendants {
+function descendantsThrough(kernel: Kernel): Descendants {
   function list(spared: Iterable<number> = []): Descendant[] {
     // The usual case, in one call instead of a look at every process.
     if (kernel.call("waitid", ...ANY_CHILD) === ECHILD) return [];
     const below = treeBelow(process.pid, readProcesses(), new Set(spared));
     for (const { pid, dead, parent } of below) {
-      if (dead && parent === process.pid && !reapedElsewhere.has(pid)) kernel.call("wait4", pid, null, WNOHANG, null);
+      if (dead && parent === process.pid && !children.has(pid)) kernel.call("wait4", pid, null, WNOHANG, null);
     }
     return below.filter((row) => !row.dead);
   }

@@ -2,6 +2,7 @@
 
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import process from "node:process";
+import { openDescendants } from "./descendants.ts";
 import { denyExec, enterFence, type FenceRules, hardenCore, limitMemory, ownCommand, selfTest } from "./fence.ts";
 import { serveHost, uncaught } from "./host.ts";
 import { openKernel } from "./kernel.ts";
@@ -63,7 +64,7 @@ function endUncaught(error: unknown): never {
 async function settle({ rules, canary, corePid, memoryBytes }: HostSetup): Promise<void> {
   if (process.platform === "linux") {
     await moveHandles();
-    await endWithCore(corePid);
+    await endWithCore(corePid, rules?.exec ?? true);
   }
   if (!rules) return;
   // What a command reads of its host's memory would be the calls of other tools.
@@ -91,9 +92,15 @@ async function moveHandles(): Promise<void> {
   if (nothing !== 0) closeSync(nothing);
 }
 
-/** Even if core is killed while a handler spins, so that nobody here would notice. prctl(2). */
-async function endWithCore(corePid: number): Promise<void> {
-  (await openKernel()).call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+/**
+ * Even if core is killed while a handler spins, so that nobody here would notice. prctl(2). A host that starts programs
+ * must not go like that: it hears the end of its channel, and takes with it all that runs below.
+ */
+async function endWithCore(corePid: number, startsPrograms: boolean): Promise<void> {
+  if (startsPrograms) {
+    const below = await openDescendants();
+    process.on("exit", () => below?.end());
+  } else (await openKernel()).call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (process.ppid !== corePid) process.exit(0);
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
-import { type Descendants, openDescendants } from "./descendants.ts";
+import { children, type Descendants, openDescendants } from "./descendants.ts";
 import { ownCommand } from "./fence.ts";
 import type { Connection } from "./hosts.ts";
 import { MESSAGE_LIMIT } from "./protocol.ts";
@@ -13,8 +13,6 @@ import type { HostSetup } from "./host_main.ts";
 /** How much of what a host printed is kept for the reason of its end. */
 const TAIL = 4000;
 
-/** Hosts that the runtime has not seen the end of. Core starts nothing else: what is below it beside these, a host has left. */
-const hosts = new Set<number>();
 let below: Descendants | undefined;
 
 /** Starts the process. `env` is its whole environment. It has its own session, so that it can be ended with all it started. */
@@ -27,8 +25,8 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
     detached: true,
   });
   const startsPrograms = setup.rules?.exec ?? true;
-  if (child.pid !== undefined) hosts.add(child.pid);
-  if (startsPrograms) void openDescendants(hosts).then((opened) => below = opened);
+  if (child.pid !== undefined) children.add(child.pid);
+  if (startsPrograms) void openDescendants().then((opened) => below = opened);
   const closed = Promise.withResolvers<string>();
   let receive: (message: unknown) => void = () => {};
   let printed = "";
@@ -36,7 +34,8 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
 
   function kill(): void {
     endGroup(child);
-    if (startsPrograms) below?.end([...hosts].filter((pid) => pid !== child.pid));
+    // Core starts nothing but hosts: what else is below it, a host has left.
+    if (startsPrograms) below?.end([...children].filter((pid) => pid !== child.pid));
   }
 
   readLines(child, (line) => receive(parsed(line)), () => {
@@ -50,7 +49,7 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
   child.stdin?.on("error", () => {}); // it is gone; `close` tells
   child.on("error", () => closed.resolve("its process could not be started"));
   child.on("exit", () => {
-    if (child.pid !== undefined) hosts.delete(child.pid);
+    if (child.pid !== undefined) children.delete(child.pid);
     kill(); // what it started and left behind
   });
   child.on("close", (code, signal) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdir, rename } from "node:fs/promises";
+import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkPlugin } from "../core/plugins.ts";
 import * as plugin from "../plugins/bash.ts";
@@ -248,15 +248,22 @@ interface Ending {
   says?: RegExp;
 }
 
+/** For the test, which writes the file when it has seen them all. */
+const WAIT = "until [ -e go ]; do sleep 0.05; done";
+
 /** After these tenon goes on. */
 const ENDS_OF_A_COMMAND: Ending[] = [
-  { way: "its own end", last: "sleep 0.3", says: /^\[what it had left .*: sleep\]\n\[exit code 0/ },
-  { way: "its timeout", last: "sleep 60", timeout: 2, says: /no end after 2 s/ },
-  { way: "its timeout, ignoring signals (RES-05)", last: "trap '' TERM INT HUP; while :; do :; done", timeout: 2 },
-  { way: "a signal that it sends itself", last: "sleep 0.3; kill -9 $$", says: /it was ended by SIGKILL/ },
+  { way: "its own end", last: WAIT, says: /^\[what it had left .*: sleep\]\n\[exit code 0/ },
+  { way: "its timeout", last: "sleep 60", timeout: 3, says: /no end after 3 s/ },
+  {
+    way: "its timeout, ignoring signals (RES-05)",
+    last: "trap '' TERM INT HUP; while :; do sleep 0.1; done",
+    timeout: 3,
+  },
+  { way: "a signal that it sends itself", last: `${WAIT}; kill -9 $$`, says: /it was ended by SIGKILL/ },
   { way: "SIGKILL to its host", last: "sleep 60", by: killHosts, says: /^Cannot run bash: its process was ended$/ },
-  { way: "the end of its host, which it killed", last: "sleep 1; kill -9 $PPID; sleep 60", says: /was ended$/ },
-  { way: "SIGKILL to all that it may signal", last: "sleep 1; kill -9 -1; sleep 60", says: /was ended$/ },
+  { way: "the end of its host, which it killed", last: `${WAIT}; kill -9 $PPID; sleep 60`, says: /was ended$/ },
+  { way: "SIGKILL to all that it may signal", last: `${WAIT}; kill -9 -1; sleep 60`, says: /was ended$/ },
 ];
 
 const ENDS_OF_TENON: Ending[] = [
@@ -280,8 +287,9 @@ async function expectNothingLeft(shell: Shell, { last, timeout, by, says }: Endi
   const mark = `9876.${process.pid}${marks++}`;
   const answer = shell.bash(`${family(mark)}\n${last}`, timeout).catch((error: Error) => ({ content: error.message }));
   expect(await countOf(`sleep ${mark}`, FAMILY)).toBe(FAMILY);
-  if (by) await by(shell);
+  await (by?.(shell) ?? writeFile(join(shell.temp.root, "go"), ""));
   const { content } = await answer;
+  await rm(join(shell.temp.root, "go"), { force: true });
   if (says) expect(content).toMatch(says);
   expect(await countOf(`sleep ${mark}`, 0, 2000)).toBe(0);
 }
