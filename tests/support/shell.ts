@@ -103,24 +103,24 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   return undefined;
 }
 
-/** The running processes with these words in their command line. */
-export async function processesWith(words: string): Promise<number[]> {
+/** The running processes whose command line begins with these words. */
+export async function processesOf(words: string): Promise<number[]> {
   const found: number[] = [];
   for (const entry of await readdir("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     const line = await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "");
-    if (line.replaceAll("\0", " ").includes(words)) found.push(Number(entry));
+    if (line.replaceAll("\0", " ").startsWith(words)) found.push(Number(entry));
   }
   return found;
 }
 
-/** Waits, at most `ms`, until so many processes have these words, and tells how many have. */
+/** Waits, at most `ms`, until there are so many of them, and tells how many there are. */
 export async function countOf(words: string, wanted: number, ms = 10_000): Promise<number> {
   const end = performance.now() + ms;
-  let count = (await processesWith(words)).length;
+  let count = (await processesOf(words)).length;
   while (count !== wanted && performance.now() < end) {
     await Bun.sleep(20);
-    count = (await processesWith(words)).length;
+    count = (await processesOf(words)).length;
   }
   return count;
 }
