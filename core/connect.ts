@@ -20,8 +20,8 @@ import { shellPlace } from "./shell_place.ts";
 /** Bytes of data memory that the tools of one host may take. */
 const MEMORY_BYTES = 1_000_000_000;
 
-/** Where nothing is kept: a host that starts no program needs no home. */
-const NOWHERE = "/nonexistent";
+/** Where nothing can be kept, not even by root: a host that starts no program needs no home, and Bun makes a folder in it. */
+const NOWHERE = "/dev/null";
 
 export function connectFor(premises: Premises, fence: FenceStatus): Connect {
   return fence.level === "runtime" ? workers(premises) : processes(premises, fence);

@@ -94,7 +94,7 @@ describe.concurrent.each([...WAYS])("tenon as %s in a workspace that wants to ta
     await using hostile = await tempWorkspace(hostileFiles(temp.top, trapped.url));
     const net = { net: [new URL(trapped.url).host] };
     const turn = await runTenon(way, { cwd: hostile.root, args: ["What does this project do?"], deno: net });
-    expect(turn.stderr).toStartWith("No ANTHROPIC_API_KEY is set: this is the offline demo model\n");
+    expect(turn.stderr).toContain("No ANTHROPIC_API_KEY is set: this is the offline demo model\n");
     expect(turn.stdout).toContain("README.md:3: Nothing to see.");
     expect(turn.code).toBe(0);
     expect(trapped.visits).toEqual([]);
