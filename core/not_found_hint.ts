@@ -124,8 +124,7 @@ function firstDifference(text: string, start: number, oldText: string): Differen
     const theirs = blanksAt(oldText, there);
     const found = blanksAt(text, at);
     const ours = lineEndsOf(found, oldText);
-    const isEnd = there + theirs.length === oldText.length;
-    if (isEnd ? !ours.startsWith(theirs) : ours !== theirs) return { offset: at, ...inBlanks(ours, theirs) };
+    if (ours !== theirs) return { offset: at, ...inBlanks(ours, theirs) };
     [at, there] = [at + found.length, there + theirs.length];
     if (text[at] !== oldText[there]) break;
     [at, there] = [at + 1, there + 1];

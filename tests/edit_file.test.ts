@@ -276,6 +276,31 @@ describe("edit_file", () => {
       'Edited "w.txt": 1 place, lines 2–3\n     1\ta\n     2\tB\n     3\tB2\n     4\tc',
       'Edited "w.txt": 1 place, lines 4–5\n     2\tB\n     3\tB2\n     4\tc\n     5\td',
     ], { "w.txt": "a\r\nB\r\nB2\r\nc\r\nd\r\n" }],
+    [
+      "mixed line ends stay on the lines that stay",
+      "printf 'a\\r\\nb\\nc\\r\\nd' > m.txt",
+      [
+        read("m.txt"),
+        edit("m.txt", "a\nb\nc\n", "a\nb\nB\nc\n"),
+      ],
+      ['Edited "m.txt": 1 place, line 3\n     1\ta\n     2\tb\n     3\tB\n     4\tc\n     5\td'],
+      {
+        "m.txt": "a\r\nb\nB\r\nc\r\nd",
+      },
+    ],
+    [
+      "a line after the last one ends as the others",
+      "printf 'a\\r\\nb' > w.txt",
+      [
+        read("w.txt"),
+        edit("w.txt", "b", "b\nc"),
+      ],
+      ['Edited "w.txt": 1 place, lines 2–3\n     1\ta\n     2\tb\n     3\tc'],
+      { "w.txt": "a\r\nb\r\nc" },
+    ],
+    ["all places, but none twice", "printf aaaaa > a.txt", [read("a.txt"), edit("a.txt", "aa", "b", true)], [
+      'Edited "a.txt": 2 places, lines 1 and 1\n     1\tbba',
+    ], { "a.txt": "bba" }],
     ["all lines go", "printf 'a\\n' > a.txt", [read("a.txt"), edit("a.txt", "a\n", "")], [
       'Edited "a.txt": 1 place, line 1\nThe file is empty now',
     ], { "a.txt": "" }],
@@ -509,14 +534,15 @@ describe("edit_file", () => {
     expect(await getsOut(join(temp.root, "f"))).toBe(true); // the race is real
     const session = await openToolSession(temp.root);
     const answers: string[] = [];
-    for (let turn = 0; turn < 100; turn++) {
+    const hasMet = () => answers.some((text) => text.includes("outside the workspace"));
+    // How often an edit meets the link is up to the machine.
+    for (let turn = 0; turn < 50 || (turn < 1000 && !hasMet()); turn++) {
       answers.push(...await session.batch([read("f"), edit("f", "old", "new"), read("f"), edit("f", "new", "old")]));
     }
+    expect(hasMet()).toBe(true);
     expect(swapper.isRunning()).toBe(true);
     expect(await filesIn(temp, ["../outside/o.txt"])).toEqual({ "../outside/o.txt": "OUT\n" });
     expect(answers.filter((text) => text.includes("OUT"))).toEqual([]);
-    expect(answers.some((text) => text.startsWith("Edited"))).toBe(true);
-    expect(answers.some((text) => text.includes("outside the workspace"))).toBe(true);
   }, 20_000);
 
   test("takes a moment for 10 MB: in many lines, and for 100,000 places on one", async () => {
