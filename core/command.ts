@@ -5,6 +5,7 @@ import process from "node:process";
 import { children, type Descendant, type Descendants, openDescendants } from "./descendants.ts";
 import { createOutput, type Output } from "./output.ts";
 import { openPipe, type Pipe } from "./pipe.ts";
+import { codeOf } from "./refusal.ts";
 import { SHELLS } from "./shells.ts";
 
 export interface CommandOrder {
@@ -80,12 +81,12 @@ export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
   const stopped = typeof first === "string" ? first : undefined;
   let left: (string | undefined)[] = [];
   if (stopped !== undefined) {
-    signalGroup(shell.child, "SIGTERM");
+    signalGroup(shell, "TERM");
     await until(() => shell.isGone() && rest().length === 0, GENTLE_MS);
   } else {
     await Promise.race([until(() => (left = rest()).length === 0, LEFT_MS), stop.promise]);
   }
-  killTree(shell.child, family);
+  killTree(shell, family);
   const { code, signal, at } = await shell.ended;
   await Promise.race([read, wait(GENTLE_MS)]);
   pipe?.cancel();
@@ -98,6 +99,7 @@ export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
 }
 
 interface Shell {
+  name: string;
   child: ChildProcess;
   isGone(): boolean;
   ended: Promise<ShellEnd>;
@@ -150,7 +152,7 @@ async function tryShell(name: string, { command, cwd, env }: CommandOrder, pipe:
     child.once("spawn", resolve);
     child.once("error", reject);
   });
-  return { child, isGone: () => gone, ended };
+  return { name, child, isGone: () => gone, ended };
 }
 
 /** The command as it is, or as one that the shell puts together from pieces which each fit in an argument. */
@@ -177,17 +179,18 @@ async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 }
 
 /** SIGKILL for the shell's group, and for all that left it, as far as it can be seen. */
-function killTree(child: ChildProcess, family: Descendants | undefined): void {
-  signalGroup(child, "SIGKILL");
+function killTree(shell: Shell, family: Descendants | undefined): void {
+  signalGroup(shell, "KILL");
   family?.end();
 }
 
-function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
+function signalGroup({ name, child: { pid = NaN } }: Shell, signal: "TERM" | "KILL"): void {
   try {
-    process.kill(-(child.pid ?? NaN), signal);
-  } catch {
-    // Nobody is left; or Deno gave no more than the start of a shell, whose end is then all that can be had.
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    process.kill(-pid, `SIG${signal}`);
+  } catch (error) {
+    // Deno was given no more than the start of a shell: then a shell has to do it. Otherwise nobody is left.
+    if (codeOf(error) !== "NOT_GRANTED") return;
+    spawn(name, ["-c", `kill -s ${signal} -- -${pid}`], { env: {}, stdio: "ignore" }).on("error", () => {});
   }
 }
 

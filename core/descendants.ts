@@ -73,9 +73,16 @@ function descendantsThrough(kernel: Kernel): Descendants {
     end(spared = []) {
       const clock = new Int32Array(new SharedArrayBuffer(4));
       const until = performance.now() + END_MS;
-      // Again and again: between the look and the kill a process may have started another.
-      for (let left = list(spared); left.length > 0 && performance.now() < until; left = list(spared)) {
-        for (const { pid } of left) kill(pid);
+      const stopped = new Set<number>();
+      for (let left = list(spared); left.length > 0; left = list(spared)) {
+        const running = left.filter(({ pid }) => !stopped.has(pid));
+        const late = performance.now() >= until;
+        // Between the look and the kill a process may have started another: all are stopped before the first is killed.
+        for (const { pid } of running) send(pid, "SIGSTOP");
+        for (const { pid } of running) stopped.add(pid);
+        if (running.length > 0 && !late) continue;
+        for (const { pid } of left) send(pid, "SIGKILL");
+        if (late) return;
         Atomics.wait(clock, 0, 0, 1);
       }
     },
@@ -118,9 +125,9 @@ function readProcesses(): ProcessRow[] {
   return rows;
 }
 
-function kill(pid: number): void {
+function send(pid: number, signal: "SIGSTOP" | "SIGKILL"): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch {
     // It ended meanwhile.
   }

@@ -19,7 +19,7 @@ export interface ShellPlace {
 /** Looks at the user's folders, and starts nothing. The workspace's own are left to the grant. */
 export function shellPlace(premises: Premises): ShellPlace {
   const { root, folders, policy } = premises;
-  const real = (path: string) => mayRead(path) && existsSync(path) ? realOf(path) : undefined;
+  const real = (path: string) => isThere(path) ? realOf(path) : undefined;
   const found = findToolchains({ env: readEnv, home: folders.home, real, network: policy.shellNet });
   const roots = [root, ...policy.write.scope];
   return {
@@ -34,12 +34,17 @@ export function gitConfigs({ folders: { home } }: Pick<Premises, "folders">): st
   if (home === undefined) return [];
   const config = readEnv("XDG_CONFIG_HOME");
   const settings = config?.startsWith("/") ? config : join(home, ".config");
-  return [join(settings, "git", "config"), join(home, ".gitconfig")].map(realOf).filter(existsSync);
+  return [join(settings, "git", "config"), join(home, ".gitconfig")].map(realOf).filter(isThere);
+}
+
+/** Also as far as Deno lets it be known. */
+function isThere(path: string): boolean {
+  return mayRead(path) && existsSync(path);
 }
 
 function textOf(file: string): string {
   try {
-    return mayRead(file) ? readFileSync(file, "utf8") : "";
+    return readFileSync(file, "utf8");
   } catch {
     return "";
   }

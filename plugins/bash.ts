@@ -81,8 +81,7 @@ function lastLines(end: CommandEnd, silent: boolean): string[] {
 }
 
 function lastLine(end: CommandEnd): string {
-  if (end.stopped === "timeout") return `[timed out: ended after ${duration(end)}, with all that it had started]`;
-  return `[ended after ${duration(end)}, with all that it had started]`;
+  return `[${end.stopped === "timeout" ? "timed out: " : ""}ended after ${duration(end)}]`;
 }
 
 function leftLine({ left }: CommandEnd): string[] {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { checkPlugin } from "../core/plugins.ts";
 import * as plugin from "../plugins/bash.ts";
 import { openPty } from "./support/pty.ts";
-import { childrenOf, COMMAND, countOf, openShell, peakOf, type Shell } from "./support/shell.ts";
+import { childrenOf, COMMAND, countOf, denoCommand, openShell, peakOf, type Shell } from "./support/shell.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 setDefaultTimeout(30_000);
@@ -56,7 +56,7 @@ const ROWS: Row[] = [
     command: "bash -c 'sleep 321 & sleep 321'; echo never",
     timeout: 2,
     says: "^Cannot run \"bash -c 'sleep 321 & sleep 321'; echo never\": no end after 2 s\\. It printed nothing\\.\\n" +
-      "\\[timed out: ended after 2\\.\\d\\d s, with all that it had started\\]$",
+      "\\[timed out: ended after 2\\.\\d\\d s\\]$",
     error: true,
     within: 6000,
   },
@@ -332,6 +332,26 @@ describe("under a terminal", () => {
     expect(pty.raw()).not.toContain("pw:");
     expect(pty.raw()).not.toMatch(/^GOT_INT/m);
     expect(pty.raw()).toMatch(/interrupted by the user/);
+  });
+});
+
+describe("under Deno bash", () => {
+  test.each([[["--allow-run"]], [["--allow-run=bash"]]])("runs with %p, and ends what it started", async (given) => {
+    const mark = `9876.${process.pid}${marks++}`;
+    await using shell = await openShell({ command: denoCommand("--allow-write=.", ...given) });
+    const first = await shell.bash("echo o; echo e >&2; echo $HOME $ANTHROPIC_API_KEY-; exit 4");
+    expect(first.content).toMatch(new RegExp(`^o\\ne\\n/nonexistent -\\n${END(4)}`));
+    expect((await shell.bash(`sleep ${mark} & echo done`)).content).toMatch(/^done\n\[what it had left .*\]\n\[exit/);
+    expect((await shell.bash(`sleep ${mark} & sleep ${mark}`, 1)).content).toMatch(/no end after 1 s/);
+    expect(await countOf(`sleep ${mark}`, 0, 2000)).toBe(0);
+  });
+
+  test("is answered with the reason where Deno was not given the right", async () => {
+    await using shell = await openShell({ command: denoCommand("--allow-write=.") });
+    expect(await shell.bash("echo x")).toMatchObject({
+      content: "Not run: run needs Deno's --allow-run",
+      is_error: true,
+    });
   });
 });
 

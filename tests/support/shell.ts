@@ -30,6 +30,8 @@ export interface ShellOptions {
   files?: { [path: string]: string };
   flags?: readonly string[];
   env?: { [name: string]: string };
+  /** Starts tenon. Default: Bun, from the sources. */
+  command?: readonly string[];
   /** Default: a new empty folder. */
   home?: string;
 }
@@ -42,11 +44,28 @@ export const COMMAND = [
   join(SOURCES, "mod.ts"),
 ];
 
-export async function openShell({ files = {}, flags = [], env = {}, home }: ShellOptions = {}): Promise<Shell> {
+/** Deno with what the README gives it, and these flags. */
+export function denoCommand(...flags: string[]): string[] {
+  return [
+    join(SOURCES, "node_modules", ".bin", "deno"),
+    "run",
+    "--no-prompt",
+    "--no-remote",
+    "--deny-import",
+    `--allow-read=.,${SOURCES}`,
+    "--allow-env=ANTHROPIC_*,HOME,XDG_*,CI,NO_COLOR,TERM",
+    "--ignore-env",
+    ...flags,
+    join(SOURCES, "mod.ts"),
+  ];
+}
+
+export async function openShell(options: ShellOptions = {}): Promise<Shell> {
+  const { files = {}, flags = [], env = {}, command: start = COMMAND, home } = options;
   const temp = await tempWorkspace(files);
   const ownHome = home ?? await realpath(await mkdtemp(join(tmpdir(), "tenon-shell-home-")));
   const outer = { PATH: "/usr/bin:/bin", HOME: ownHome, LANG: "C.UTF-8", ...env };
-  const child = Bun.spawn([...COMMAND, "call", "--allow-run", "--allow-write", ...flags], {
+  const child = Bun.spawn([...start, "call", "--allow-run", "--allow-write", ...flags], {
     cwd: temp.root,
     env: outer,
     stdin: "pipe",
