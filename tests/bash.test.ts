@@ -301,7 +301,7 @@ describe("nothing of a command is left after", () => {
 
   test.each(ENDS_OF_A_COMMAND)("$way", (ending) => expectNothingLeft(shell, ending));
 
-  test.each(ENDS_OF_TENON)("$way", async (ending) => {
+  test.concurrent.each(ENDS_OF_TENON)("$way", async (ending) => {
     await using own = await openShell();
     await expectNothingLeft(own, ending);
   });
@@ -335,7 +335,7 @@ describe("under a terminal", () => {
   });
 });
 
-describe("under Deno bash", () => {
+describe.concurrent("under Deno bash", () => {
   test.each([[["--allow-run"]], [["--allow-run=bash"]]])("runs with %p, and ends what it started", async (given) => {
     const mark = `9876.${process.pid}${marks++}`;
     await using shell = await openShell({ command: denoCommand("--allow-write=.", ...given) });
