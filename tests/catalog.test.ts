@@ -1,0 +1,245 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createApproval } from "../core/approval.ts";
+import { type Catalog, openCatalog, setAsideLine } from "../core/catalog.ts";
+import { createHosts, type Hosts } from "../core/hosts.ts";
+import { parseArgv } from "../core/options.ts";
+import { openPremises } from "../core/premises.ts";
+import { createRegistry } from "../core/registry.ts";
+import { connectInWorker } from "./support/host_in_worker.ts";
+import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
+
+setDefaultTimeout(30_000);
+
+function plugin(name: string, answer: string, more = ""): string {
+  return `${more}
+export const definition = { name: "${name}", description: "Says ${answer.length} letters.", input_schema: { type: "object" } };
+export const handler = () => "${answer}";
+`;
+}
+
+interface Opened extends AsyncDisposable {
+  catalog: Catalog;
+  /** How often a file was loaded by a host. */
+  loads(): string[];
+  call(tool: string): Promise<unknown>;
+}
+
+/** The catalog of a program whose plugins lie in `p`, beside the workspace unless `inside` it. */
+async function open({ root, top }: TempWorkspace, { inside = false } = {}): Promise<Opened> {
+  const folder = inside ? join(root, "p") : join(top, "p");
+  const premises = await openPremises(parseArgv(["tools", "-C", root, "--plugins", folder]).options, false);
+  const running = createHosts(connectInWorker, new Map());
+  const loads: string[] = [];
+  const hosts: Hosts = {
+    ...running,
+    load(plugins) {
+      loads.push("file" in plugins ? plugins.file : "");
+      return running.load(plugins);
+    },
+  };
+  const { policy, pluginFolders } = premises;
+  const folders = pluginFolders.filter(({ path }) => path === folder);
+  const approval = createApproval(policy);
+  const state = join(top, "state");
+  const catalog = await openCatalog({ policy, folders, sources: undefined, guarded: [folder], state, hosts, approval });
+  return {
+    catalog,
+    loads: () => loads.splice(0).map((file) => file.slice(top.length + 1)),
+    async call(name) {
+      const call = { type: "tool_use" as const, id: "1", name, input: {} };
+      const options = { signal: new AbortController().signal, progress() {} };
+      return (await createRegistry(catalog.tools).run(call, options)).content;
+    },
+    async [Symbol.asyncDispose]() {
+      hosts.close();
+      await Bun.sleep(0);
+    },
+  };
+}
+
+async function write({ top }: TempWorkspace, files: Record<string, string>): Promise<void> {
+  await mkdir(join(top, "p", "lib"), { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(top, "p", name), text);
+}
+
+const found = ({ tools }: Catalog) =>
+  tools.filter(({ source }) => source !== "built in").map((tool) => tool.definition.name);
+
+describe("openCatalog", () => {
+  test("imports nothing at a start without changes, and only what changed at the next one", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, {
+      "a.ts": plugin("a", "one", 'import "./lib/x.ts"; import "valibot";'),
+      "lib/x.ts": "export {};",
+      "b.ts": plugin("b", "b"),
+      "time.ts": plugin("time", "t", "export const at = import.meta.url;"),
+      "bad.ts": "export const definition = 1;",
+    });
+    await using first = await open(temp);
+    expect(first.loads().sort()).toEqual(["p/a.ts", "p/b.ts", "p/bad.ts", "p/time.ts"]);
+    await using second = await open(temp);
+    // Whatever looks around is loaded each time, and so is what failed.
+    expect(second.loads().sort()).toEqual(["p/bad.ts", "p/time.ts"]);
+    expect(second.catalog.tools.map((tool) => JSON.stringify(tool.definition))).toEqual(
+      first.catalog.tools.map((tool) => JSON.stringify(tool.definition)),
+    );
+    expect(await second.call("a")).toBe("one");
+    await write(temp, { "lib/x.ts": "export const y = 1;" });
+    await using third = await open(temp);
+    expect(third.loads().sort()).toEqual(["p/a.ts", "p/bad.ts", "p/time.ts"]);
+  });
+
+  test("keeps no definition of a file that changes while it is loaded", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": plugin("a", "x", "await new Promise((go) => setTimeout(go, 300));") });
+    const opening = open(temp);
+    await Bun.sleep(150);
+    await write(temp, { "a.ts": plugin("a", "longer") });
+    await using first = await opening;
+    first.loads();
+    await using second = await open(temp);
+    expect(second.loads()).toEqual(["p/a.ts"]);
+  });
+});
+
+describe("refresh", () => {
+  test("loads what is new and what changed, and lets go of what is gone", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": plugin("a", "one"), "gone.ts": plugin("gone", "g") });
+    await using opened = await open(temp);
+    const { catalog, call } = opened;
+    expect(await call("a")).toBe("one");
+    opened.loads();
+    await catalog.refresh();
+    expect(opened.loads()).toEqual([]);
+    expect(catalog.takeChanges()).toEqual([]);
+
+    await rm(join(temp.top, "p", "gone.ts"));
+    await write(temp, { "a.ts": plugin("a", "three"), "b.ts": plugin("b", "new") });
+    await catalog.refresh();
+    expect(catalog.takeChanges()).toEqual([
+      `New tool: b (read), from ${join(temp.top, "p", "b.ts")}`,
+      "Tool changed: a",
+      "Tool gone: gone",
+    ]);
+    expect([await call("a"), await call("b")]).toEqual(["three", "new"]);
+    expect(found(catalog)).toEqual(["a", "b"]);
+  });
+
+  test("keeps the last good version of a file that is bad now, also when its host must start again", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": plugin("a", "good", 'import "./lib/x.ts";'), "lib/x.ts": "export {};" });
+    await using opened = await open(temp);
+    const { catalog, call } = opened;
+    const file = join(temp.top, "p", "a.ts");
+    for (const bad of ["export const definition = {", "export const definition = 1;"]) {
+      await write(temp, { "a.ts": bad });
+      await catalog.refresh();
+      const lines = catalog.takeChanges();
+      expect(lines.at(-1)).toMatch(/a\.ts: .+\. The version before stays$/);
+      expect(await call("a")).toBe("good");
+      expect(catalog.setAside.map(setAsideLine)).toEqual(lines.slice(-1));
+    }
+    await write(temp, { "a.ts": plugin("a", "better") });
+    await catalog.refresh();
+    expect(await call("a")).toBe("better");
+    expect(catalog.setAside).toEqual([]);
+    await write(temp, { "a.ts": "throw 1" });
+    await rm(file);
+    await catalog.refresh();
+    expect(found(catalog)).toEqual([]);
+  });
+
+  test("loads again what cannot be told to be unchanged only when it is told to", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, {
+      "a.ts": plugin(
+        "a",
+        "x",
+        'import { readFileSync } from "node:fs"; readFileSync(new URL("lib/d", import.meta.url));',
+      ),
+    });
+    await using opened = await open(temp);
+    expect(opened.catalog.setAside.map(({ file }) => file)).toEqual([join(temp.top, "p", "a.ts")]);
+    await write(temp, { "lib/d": "data" });
+    await opened.catalog.refresh();
+    expect(found(opened.catalog)).toEqual([]);
+    await opened.catalog.refresh({ again: true });
+    expect(found(opened.catalog)).toEqual(["a"]);
+  });
+
+  test("gives a name that became free to the next file", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": plugin("a", "ts"), "a.js": plugin("a", "js") });
+    await using opened = await open(temp);
+    const { catalog, call } = opened;
+    const [js, ts] = ["a.js", "a.ts"].map((name) => join(temp.top, "p", name));
+    expect(await call("a")).toBe("js");
+    expect(catalog.setAside).toEqual([{ file: ts ?? "", problem: `the name "a" is taken (${js})` }]);
+    await rm(js ?? "");
+    await catalog.refresh();
+    expect(await call("a")).toBe("ts");
+  });
+});
+
+test("refuse sets a plugin aside until its file changes, and no built-in tool", async () => {
+  await using temp = await tempWorkspace();
+  await write(temp, { "a.ts": plugin("a", "one") });
+  await using opened = await open(temp);
+  const { catalog } = opened;
+  expect([catalog.refuse("read_file", "no"), catalog.refuse("nothing", "no")]).toEqual([false, false]);
+  expect(catalog.refuse("a", "tools.0: no")).toBe(true);
+  expect(found(catalog)).toEqual([]);
+  expect(catalog.setAside).toEqual([{ file: join(temp.top, "p", "a.ts"), problem: "tools.0: no" }]);
+  await catalog.refresh();
+  expect(found(catalog)).toEqual([]);
+  await write(temp, { "a.ts": plugin("a", "three") });
+  await catalog.refresh();
+  expect(found(catalog)).toEqual(["a"]);
+});
+
+describe("a plugin inside the workspace", () => {
+  const inside = async (temp: TempWorkspace, files: Record<string, string>) => {
+    await mkdir(join(temp.root, "p", "lib"), { recursive: true });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(temp.root, "p", name), text);
+  };
+
+  test("is not loaded before it is trusted, runs from its copy then, and not once it changed", async () => {
+    await using temp = await tempWorkspace();
+    await inside(temp, {
+      "a.ts": plugin("a", "one", 'import "./lib/x.ts"; await import("node:fs").then((fs) => fs.readdirSync("/"));'),
+      "lib/x.ts": "export {};",
+    });
+    await using opened = await open(temp, { inside: true });
+    const { catalog, call } = opened;
+    expect([opened.loads(), found(catalog)]).toEqual([[], []]);
+    expect(catalog.untrusted.map(({ file }) => file)).toEqual([join(temp.root, "p", "a.ts")]);
+    for (const one of catalog.untrusted) await catalog.trust(one);
+    await catalog.refresh();
+    expect(opened.loads()).toEqual([expect.stringMatching(/^state\/trusted\/[0-9a-f]{64}\/a\.ts$/)]);
+    expect(await call("a")).toBe("one");
+    await inside(temp, { "lib/x.ts": "throw 1" });
+    await catalog.refresh();
+    expect([opened.loads(), found(catalog)]).toEqual([[], []]);
+    expect(catalog.untrusted.map(({ changed }) => changed)).toEqual([["lib/x.ts"]]);
+  });
+
+  test("is set aside when it declares other permissions than its text shows", async () => {
+    await using temp = await tempWorkspace();
+    await inside(temp, {
+      "a.ts": plugin("a", "x").replace(
+        'input_schema: { type: "object" }',
+        'input_schema: { type: "object" }, ["permis" + "sions"]: { read: true, run: true }',
+      ),
+    });
+    await using opened = await open(temp, { inside: true });
+    for (const one of opened.catalog.untrusted) await opened.catalog.trust(one);
+    await opened.catalog.refresh();
+    expect(found(opened.catalog)).toEqual([]);
+    expect(opened.catalog.setAside.map(({ problem }) => problem)).toEqual([
+      "declares read+run, but its text says read, and that is what was trusted",
+    ]);
+  });
+});
