@@ -6,6 +6,7 @@ import { type Ask, runTurn } from "./agent.ts";
 import { isApiError } from "./api_error.ts";
 import type { Catalog } from "./catalog.ts";
 import { appendText } from "./history.ts";
+import { leavingLine } from "./leaving.ts";
 import type { Message } from "./message.ts";
 import { join } from "./path.ts";
 import { askAt, UNCONFINED } from "./question.ts";
@@ -32,12 +33,14 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
   const askTrust = trustAsker(setup);
   let offered = setup.registry.definitions;
   let ask = askFor(model, setup);
+  const leaving = leavingLine(setup.policy, setup.registry.tools);
   if (model.note) screen.write(`${model.note}\n`);
   await runChat({
     header: {
       model: model.name,
       folder: root,
       fence: fence.landlock_abi ? `${fence.level} (Landlock ABI ${fence.landlock_abi})` : fence.level,
+      ...(leaving === undefined ? {} : { leaving }),
     },
     async *turn(text, io) {
       approval.ask = askAt(screen, io, setup.confined ? undefined : UNCONFINED);

@@ -7,6 +7,7 @@ import { type Options, parseArgv, type Task } from "./options.ts";
 import { askBetween, UNCONFINED } from "./question.ts";
 import type { View } from "./terminal.ts";
 import type { FenceStatus } from "./fence_rules.ts";
+import { leavingLine } from "./leaving.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { mayRead, programFolder, readEnv } from "./runtime.ts";
 import { setAsideLine } from "./catalog.ts";
@@ -194,7 +195,9 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
 function tellOfPlugins(setup: Setup, { workspace }: Options, { stderr }: Io, { isChat = false } = {}): void {
   const { catalog, root } = setup;
   const notice = reachNotice(setup);
+  const leaving = isChat ? undefined : leavingLine(setup.policy, setup.registry.tools);
   const lines = [
+    ...(leaving === undefined ? [] : [leaving]),
     ...(notice === undefined ? [] : [notice]),
     ...catalog.setAside.map(setAsideLine),
     ...(isChat ? [] : untrustedLines(catalog.untrusted, root, workspace)),

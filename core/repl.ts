@@ -28,7 +28,13 @@ export interface Command {
 
 /** The agent's side of a chat. */
 export interface Chat {
-  header: { model: string; folder: string; fence: string };
+  header: {
+    model: string;
+    folder: string;
+    fence: string;
+    /** What may leave this machine by what the user granted, in one line. */
+    leaving?: string;
+  };
   /** One turn. However it ends, the next one must be possible. */
   turn(text: string, io: TurnIo): AsyncIterable<Event>;
   /** Forgets the conversation, what was read and what was granted. */
@@ -76,10 +82,12 @@ export async function runChat(chat: Chat, { stdin, screen }: ChatIo): Promise<vo
   }
 }
 
-function showHeader({ header: { model, folder, fence } }: Chat, screen: Screen) {
+function showHeader({ header: { model, folder, fence, leaving } }: Chat, screen: Screen) {
   const about = `tenon · ${oneLine(model)} · ${oneLine(folder)} · fence: ${oneLine(fence)}`;
   const keys = "/help /reset /exit · Esc stops a turn";
   screen.write(`${paint(screen, "bold", cutToWidth(about, screen.columns()))}\n`);
+  // Never cut: the end of the line may name the host.
+  if (leaving !== undefined) screen.write(`${paint(screen, "yellow", visible(leaving))}\n`);
   screen.write(`${paint(screen, "grey", cutToWidth(keys, screen.columns()))}\n`);
 }
 
