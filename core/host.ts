@@ -74,9 +74,18 @@ function ownEnvironment(): { [name: string]: string } {
 }
 
 async function load(from: HostStart["plugins"]): Promise<Plugin[]> {
-  if ("file" in from) return [await importPlugin(from.file)];
+  if ("file" in from) {
+    const plugin = await importPlugin(from.file);
+    return [from.inspect ? await inspect(plugin) : plugin];
+  }
   const builtin: { [name: string]: { [name: string]: unknown } } = await import("../plugins/mod.ts");
   return await Promise.all(from.builtin.map((name) => checkPlugin(builtin[name] ?? {}, name)));
+}
+
+async function inspect(plugin: Plugin): Promise<Plugin> {
+  const checks = await Promise.all(plugin.examples.map((example) => plugin.schema.check(example)));
+  const examples = checks.map((checked) => checked.ok ? null : checked.problem);
+  return { ...plugin, loaded: { ...plugin.loaded, inspected: { input_schema: plugin.schema.json, examples } } };
 }
 
 /** Checks the input, runs the handler, and turns whatever comes of it into an outcome. Never throws. */

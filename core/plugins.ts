@@ -7,7 +7,9 @@ import { loadProblem } from "./load_problem.ts";
 import { basename, extname, join } from "./path.ts";
 import type { Loaded } from "./protocol.ts";
 import { byCodePoint } from "./registry.ts";
-import { isClosed, readSchema, type Schema, wireSchema } from "./schema.ts";
+import { readSchema, type Schema } from "./schema.ts";
+import { strictProblem, wireSchema } from "./strict.ts";
+import { stripped } from "./text.ts";
 import type { Definition, Handler, Preview } from "./tool.ts";
 
 /** A plugin that passed every check. */
@@ -16,6 +18,8 @@ export interface Plugin {
   schema: Schema;
   handler: Handler;
   preview: Preview | undefined;
+  /** Inputs that the author says pass the schema. */
+  examples: unknown[];
 }
 
 /** A file that is not used, with the reason in words for its author. */
@@ -98,25 +102,26 @@ export async function checkPlugin(module: { [name: string]: unknown }, fileName:
     throw new Error("definition.name: needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
   }
   if (name !== fileName) throw new Error(`definition.name: is "${name}", but the file is called "${fileName}"`);
-  if (typeof description !== "string" || description.trim() === "") {
+  if (typeof description !== "string" || stripped(description).trim() === "") {
     throw new Error("definition.description: the model needs a sentence on what it does and when to use it");
   }
   if (description.length > 20_000) throw new Error("definition.description: is over 20,000 characters");
   if (typeof timeout_ms !== "number" || !(timeout_ms >= 1 && timeout_ms <= MAX_TIMEOUT_MS)) {
     throw new Error(`definition.timeout_ms: needs a number from 1 to ${MAX_TIMEOUT_MS}`);
   }
+  const { input_examples: examples = [] } = definition;
+  if (!Array.isArray(examples)) throw new Error("definition.input_examples: needs a list of inputs");
   const permissions = checkPermissions(definition.permissions ?? { read: true });
   const schema = await readSchema(definition.input_schema).catch((error) => {
     throw new Error(`definition.${error.message}`);
   });
   if (typeof strict !== "boolean") throw new Error("definition.strict: needs true or false");
-  if (strict && !isClosed(schema.json)) {
-    throw new Error("definition.strict: needs additionalProperties: false in every object of input_schema");
-  }
+  const refused = strict ? strictProblem(schema.json) : undefined;
+  if (refused !== undefined) throw new Error(`definition.strict: ${refused}`);
   const input_schema = wireSchema(schema.json, strict);
   if (JSON.stringify(input_schema).length > 100_000) throw new Error("definition.input_schema: is over 100,000 bytes");
-  const wire = { name, description: description.trim().toWellFormed(), input_schema, ...(strict ? { strict } : {}) };
-  return { loaded: { definition: wire, permissions, timeout_ms }, schema, handler, preview };
+  const wire = { name, description: stripped(description).trim(), input_schema, ...(strict ? { strict } : {}) };
+  return { loaded: { definition: wire, permissions, timeout_ms }, schema, handler, preview, examples };
 }
 
 /** Throws, in words for the author, when it is not what `Permissions` says. */

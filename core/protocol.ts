@@ -2,6 +2,8 @@
 
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
+import { stripped } from "./text.ts";
+import type { JsonSchema } from "./tool.ts";
 import type { Grant } from "./workspace.ts";
 
 /** Bytes of one message, at most: a result of five images of 5 MB fits. */
@@ -15,12 +17,20 @@ const Image = v.object({
 const SeenFile = v.object({ sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)), whole: v.boolean() });
 const SeenList = v.array(v.tuple([v.string(), SeenFile]));
 const Json = v.record(v.string(), v.unknown());
+/** A host can say what it likes: what its tools are called by reaches the screen and the API. */
+const Words = v.pipe(v.string(), v.transform(stripped), v.minLength(1), v.maxLength(20_000));
+const InputSchema = v.pipe(
+  Json,
+  v.transform((schema) => JSON.stringify(schema, (_, value) => typeof value === "string" ? stripped(value) : value)),
+  v.maxLength(100_000),
+  v.transform((text): JsonSchema => JSON.parse(text)),
+);
 
 export const Loaded = v.object({
   definition: v.object({
     name: v.pipe(v.string(), v.regex(/^[a-zA-Z0-9_-]{1,64}$/)),
-    description: v.pipe(v.string(), v.minLength(1), v.maxLength(20_000)),
-    input_schema: Json,
+    description: Words,
+    input_schema: InputSchema,
     strict: v.exactOptional(v.boolean()),
   }),
   permissions: v.object({
@@ -31,6 +41,8 @@ export const Loaded = v.object({
     env: v.exactOptional(v.array(v.string())),
   }),
   timeout_ms: v.pipe(v.number(), v.minValue(1), v.maxValue(610_000)),
+  /** Only where it was asked for: the schema before anything was left out of it, and for each example why it does not pass, or null. */
+  inspected: v.exactOptional(v.object({ input_schema: Json, examples: v.array(v.nullable(v.string())) })),
 });
 
 /** Bytes of one body that `context.fetch` sends or gets, at most. */
@@ -81,10 +93,10 @@ export function isSeenFile(value: unknown): boolean {
   return v.is(SeenFile, value);
 }
 
-/** What a host is for: built-in tools by name, or one plugin file (absolute path). Without a grant it only loads. */
+/** What a host is for: built-in tools by name, or one plugin file (absolute path; `inspect` for `tenon check`). Without a grant it only loads. */
 export interface HostStart {
   type: "start";
-  plugins: { builtin: string[] } | { file: string };
+  plugins: { builtin: string[] } | { file: string; inspect?: true };
   grant?: Grant;
   /** The environment of programs that a tool starts; a host that is a process has it as its own. */
   env?: { [name: string]: string };

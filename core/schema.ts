@@ -2,7 +2,8 @@
 
 import type { Validator } from "@cfworker/json-schema";
 import { mendInput, problemOf } from "./input.ts";
-import { oneLine } from "./text.ts";
+import { checkKeywords, isObject, mapKeyword } from "./keywords.ts";
+import { oneLine, stripped } from "./text.ts";
 import type { JsonSchema, StandardSchema } from "./tool.ts";
 
 export type Checked = { ok: true; input: unknown } | { ok: false; problem: string };
@@ -50,97 +51,10 @@ async function makeValidator(json: JsonSchema): Promise<Validator> {
 function plain(schema: unknown): unknown {
   try {
     const json = JSON.stringify(schema) ?? "null";
-    return JSON.parse(json, (_, value) => typeof value === "string" ? value.toWellFormed() : value);
+    return JSON.parse(json, (_, value) => typeof value === "string" ? stripped(value) : value);
   } catch {
     throw new Error("input_schema: is not plain JSON");
   }
-}
-
-const TYPES = new Set("object array string number integer boolean null".split(" "));
-const NUMBERS = new Set(
-  ("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties " +
-    "maxProperties").split(" "),
-);
-
-/**
- * Throws on what an author gets wrong and the API answers with a refusal of every request: one bad tool would end them all.
- * (Source: JSON Schema 2020-12, and the pattern for names of properties in the API's own errors.)
- */
-function checkKeywords(schema: unknown, name = "input_schema"): void {
-  if (typeof schema === "boolean") return;
-  if (!isObject(schema)) throw new Error(`${name}: needs a schema such as { type: "string" }`);
-  const { type, properties, required, enum: values, pattern } = schema;
-  for (const word of type === undefined ? [] : [type].flat()) {
-    if (!TYPES.has(String(word))) throw new Error(`${name}: there is no type ${oneLine(JSON.stringify(word), 40)}`);
-  }
-  if (properties !== undefined && !isObject(properties)) throw new Error(`${name}: properties needs an object`);
-  for (const key of Object.keys(properties ?? {})) {
-    if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key)) {
-      throw new Error(`${name}: "${oneLine(key, 80)}" needs 1 to 64 of the characters a–z A–Z 0–9 _ . -`);
-    }
-  }
-  const isNames = Array.isArray(required) && required.every((item) => typeof item === "string");
-  if (required !== undefined && !isNames) throw new Error(`${name}: required needs a list of names`);
-  if (values !== undefined && !Array.isArray(values)) throw new Error(`${name}: enum needs a list`);
-  if (pattern !== undefined && !isPattern(pattern)) throw new Error(`${name}: pattern is no regular expression`);
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (NUMBERS.has(keyword) && typeof value !== "number") throw new Error(`${name}: ${keyword} needs a number`);
-    mapKeyword(keyword, value, (part, step) => checkKeywords(part, `${name}.${step}`));
-  }
-}
-
-function isPattern(pattern: unknown): boolean {
-  try {
-    return typeof pattern === "string" && new RegExp(pattern, "u") instanceof RegExp;
-  } catch {
-    return false;
-  }
-}
-
-/** The copy for the API: with `strict` it leaves out what the API refuses there; the host still checks it all. */
-export function wireSchema(json: JsonSchema, strict: boolean): JsonSchema {
-  return strict ? withoutRefused(json) as JsonSchema : json;
-}
-
-/** Source: "Structured outputs", limits of JSON Schema, API documentation. */
-const REFUSED = new Set(
-  ("oneOf not if then else minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems " +
-    "uniqueItems contains minContains maxContains prefixItems minProperties maxProperties patternProperties " +
-    "propertyNames dependentSchemas dependentRequired unevaluatedProperties unevaluatedItems").split(" "),
-);
-const FORMATS = new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" "));
-
-/** Whether every object in the schema says `additionalProperties: false`, as strict needs it. */
-export function isClosed(schema: unknown): boolean {
-  if (!isObject(schema)) return true;
-  const isOpen = (schema["type"] === "object" || "properties" in schema) && schema["additionalProperties"] !== false;
-  let closed = !isOpen;
-  for (const [keyword, value] of Object.entries(schema)) {
-    mapKeyword(keyword, value, (part) => closed = closed && isClosed(part));
-  }
-  return closed;
-}
-
-function withoutRefused(schema: unknown): unknown {
-  if (!isObject(schema)) return schema;
-  const kept = Object.entries(schema).filter(([keyword, value]) => {
-    if (keyword === "minItems") return Number(value) <= 1;
-    if (keyword === "format") return FORMATS.has(String(value));
-    if (keyword === "pattern") return !/\(\?[=!<]|\\[bB1-9]/.test(String(value));
-    return !REFUSED.has(keyword);
-  });
-  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, mapKeyword(keyword, value, withoutRefused)]));
-}
-
-/** Goes into subschemas only: a property may be called `minimum`, an enum may hold anything. */
-function mapKeyword(keyword: string, value: unknown, change: (schema: unknown, name: string) => unknown): unknown {
-  if (["properties", "patternProperties", "$defs", "definitions"].includes(keyword) && isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, change(schema, name)]));
-  }
-  if (["anyOf", "allOf", "oneOf", "prefixItems"].includes(keyword) && Array.isArray(value)) {
-    return value.map((schema, index) => change(schema, `${keyword}.${index}`));
-  }
-  return ["items", "additionalProperties", "not", "propertyNames"].includes(keyword) ? change(value, keyword) : value;
 }
 
 const ORDER = ["$schema", "type", "description", "enum", "const", "properties", "required", "additionalProperties"];
@@ -181,8 +95,4 @@ async function checkStandard(schema: StandardSchema, input: unknown): Promise<Ch
 
 function isStandard(schema: unknown): schema is StandardSchema {
   return isObject(schema) && isObject(schema["~standard"]);
-}
-
-function isObject(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -17,6 +17,18 @@ export function visible(text: string): string {
   return text.replace(HIDDEN, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }
 
+const UNSEEN =
+  // deno-lint-ignore no-control-regex -- these are the characters that this is about
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/**
+ * Without what can neither be seen nor meant in a description: controls (but newline and tab), bidi controls, line separators, tag
+ * characters; lone surrogates become U+FFFD. Joiners and variation selectors stay: scripts and emoji need them.
+ */
+export function stripped(text: string): string {
+  return text.toWellFormed().replace(UNSEEN, "");
+}
+
 /** `visible`, on one line: newline and tab are written out too, and what is over `limit` characters is cut with `…`. */
 export function oneLine(text: string, limit = 200): string {
   const start = text.length > 4 * limit ? text.slice(0, 4 * limit) : text;

@@ -181,7 +181,7 @@ describe("checkPlugin says that", () => {
     [
       "strict needs a closed schema",
       { ...DEFINITION, strict: true },
-      "definition.strict: needs additionalProperties: false in every object of input_schema",
+      "definition.strict: needs additionalProperties: false in every object of input_schema (here in input_schema)",
     ],
     [
       "strict needs a closed schema inside, too",
@@ -190,7 +190,7 @@ describe("checkPlugin says that", () => {
         strict: true,
         input_schema: { ...open, additionalProperties: false, properties: { a: { type: "array", items: open } } },
       },
-      "definition.strict: needs additionalProperties: false in every object of input_schema",
+      "definition.strict: needs additionalProperties: false in every object of input_schema (here in input_schema.a.items)",
     ],
     ["permissions are a word", { ...DEFINITION, permissions: "write" }, badPermissions],
     ["permissions are a list", { ...DEFINITION, permissions: ["write"] }, badPermissions],
