@@ -8,6 +8,8 @@ import { askBetween, UNCONFINED } from "./question.ts";
 import type { View } from "./terminal.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { leavingLine } from "./leaving.ts";
+import { dirname, resolve } from "./path.ts";
+import { realOf } from "./place.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { mayRead, programFolder, readEnv } from "./runtime.ts";
 import { setAsideLine } from "./catalog.ts";
@@ -63,10 +65,14 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     io.stdout.write(task.text);
     return EXIT.done;
   }
+  if (task.name === "new") return await (await import("./author.ts")).runNew(task.plugin, options.plugins, io);
   const canAsk = process.stdin.isTTY === true && io.stderr.tty;
   if (task.name === "trust" && task.folder !== undefined) options.plugins.push(task.folder); // so that it may be read
-  const premises = await openPremises(options, canAsk);
-  const fence = await raiseFence(options, premises, io);
+  const isCheck = task.name === "check"; // it has nothing to do with the folder that it is started in
+  const premises = await openPremises(isCheck ? { ...options, allowBroadWorkspace: true } : options, canAsk);
+  const files = isCheck ? task.files.map((file) => realOf(resolve(file))) : [];
+  const fence = await raiseFence(options, premises, files.map(dirname), io);
+  if (isCheck) return await (await import("./author.ts")).runCheck(files, premises, fence, io.stdout);
   if (task.name === "trust") return await trust(task, options, premises, { ...io, canAsk });
   const setup = await setUp(options, premises, fence);
   try {
@@ -77,7 +83,12 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
 }
 
 /** Goes behind the fence, and says where there is none. Never goes on with less than was asked for. */
-async function raiseFence(options: Options, premises: Premises, { stderr }: Io): Promise<FenceStatus> {
+async function raiseFence(
+  options: Options,
+  premises: Premises,
+  further: readonly string[],
+  { stderr }: Io,
+): Promise<FenceStatus> {
   const { openWithGuardOnly } = await import("./not_covered.ts");
   const { probeFence } = await import("./fence.ts");
   if (options.sandbox === "off") {
@@ -98,7 +109,7 @@ async function raiseFence(options: Options, premises: Premises, { stderr }: Io):
   if (fence.level !== "kernel" || process.platform !== "linux") return fence;
   const { takePlace } = await import("./connect.ts");
   try {
-    await takePlace(premises, options.systemFile === undefined ? [] : [options.systemFile]);
+    await takePlace(premises, options.systemFile === undefined ? further : [...further, options.systemFile]);
   } catch (error) {
     throw usageError(`The fence does not hold: ${error instanceof Error ? error.message : error}. Nothing was started`);
   }
@@ -122,7 +133,7 @@ async function trust(
 }
 
 async function runTask(
-  task: Exclude<Task, { name: "show" | "trust" }>,
+  task: Exclude<Task, { name: "show" | "trust" | "new" | "check" }>,
   options: Options,
   setup: Setup,
   io: Io,

@@ -11,6 +11,8 @@ export type Task =
   | { name: "tools"; json: boolean }
   | { name: "call"; tool: string | undefined; input: string | undefined }
   | { name: "trust"; folder: string | undefined; yes: boolean; revoke: boolean }
+  | { name: "new"; plugin: string }
+  | { name: "check"; files: string[] }
   | { name: "doctor"; json: boolean }
   | { name: "show"; text: string };
 
@@ -120,6 +122,12 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("--yes", "without a question", false)
     .option("--revoke", "take it back", false)
     .action((folder, { yes, revoke }) => choose({ name: "trust", folder, yes, revoke }));
+  program.command("new").description("write a plugin to start from, and a test for it, to --plugins or your own folder")
+    .argument("<name>", "its name, and that of its file")
+    .action((plugin) => choose({ name: "new", plugin }));
+  program.command("check").description("load plugin files and say what is wrong with them; exit code 1 if something is")
+    .argument("<files...>", "the files")
+    .action((files) => choose({ name: "check", files }));
   program.command("doctor").description("show runtime, fence, key source and folders, and what is wrong")
     .option("--json", "as JSON")
     .action(({ json = false }) => choose({ name: "doctor", json }));

@@ -35,7 +35,7 @@ export interface Premises {
 /** Throws a usage error when there is no folder to work in, or a flag makes no sense. */
 export async function openPremises(options: Options, canAsk: boolean): Promise<Premises> {
   const root = await openRoot(options.workspace);
-  const folders = realFolders(foldersOf({ env: readEnv, platform: process.platform, home: homeFolder() }));
+  const folders = userFolders();
   const broad = checkBroad(root, folders);
   if (broad !== undefined && !options.allowBroadWorkspace) throw usageError(broad);
   const place = placeAt(root);
@@ -58,6 +58,11 @@ function namedFolder(name: string): string {
   const folder = resolve(name);
   if (mayRead(folder) && !existsSync(folder)) throw usageError(`--plugins "${oneLine(name)}": no such folder`);
   return folder;
+}
+
+/** The user's own folders, where they really are. */
+export function userFolders(): Folders {
+  return realFolders(foldersOf({ env: readEnv, platform: process.platform, home: homeFolder() }));
 }
 
 /** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */

@@ -1,6 +1,7 @@
 /** `tenon tools`: the registry as a table, and the files that were set aside. */
 
 import type { Catalog } from "./catalog.ts";
+import { bytesOf, tokensOf } from "./definition_size.ts";
 import { permissionSet } from "./permissions.ts";
 import type { Registry } from "./registry.ts";
 
@@ -28,7 +29,7 @@ export function toolList(
       name: definition.name,
       source,
       permissions: permissionSet(permissions),
-      bytes: new TextEncoder().encode(JSON.stringify(definition)).length,
+      bytes: bytesOf(definition),
     })),
     set_aside: [...setAside, ...notTrusted({ untrusted })].map(({ file, problem }) => ({ file, problem })),
   };
@@ -40,8 +41,12 @@ export function toolLines({ tools, set_aside }: ToolList): string[] {
     ...tools.map((tool) => [tool.name, tool.permissions, String(tool.bytes), tool.source]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const bytes = tools.reduce((sum, tool) => sum + tool.bytes, 0);
+  const pad = (cell: string, column: number) =>
+    column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
   return [
-    ...rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()),
+    ...rows.map((row) => row.map(pad).join("  ").trimEnd()),
+    `${tools.length} ${tools.length === 1 ? "tool" : "tools"}: about ${tokensOf(bytes)} tokens of every request`,
     ...set_aside.map(({ file, problem }) => `set aside: ${file}: ${problem}`),
   ];
 }
