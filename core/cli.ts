@@ -180,7 +180,7 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
     tellOfPlugins(setup, options, io, { isChat: true });
     return await chat({ setup, model, maxSteps: options.maxSteps, screen: io.stdout });
   }
-  tellOfPlugins(setup, options, io);
+  const warnings = tellOfPlugins(setup, options, io);
   const ask = askWithoutRefused({ askWith: model.askWith, definitions: registry.definitions, refuse: catalog.refuse });
   const agent = { ask, registry, maxSteps: options.maxSteps, signal: io.signal };
   const prompt = await readPrompt(words);
@@ -193,6 +193,7 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   };
   return await printTurn({
     prepare,
+    warnings,
     agent,
     prompt,
     format: options.outputFormat,
@@ -202,8 +203,8 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   });
 }
 
-/** What is odd about the plugins. In a chat the user is asked about those that are not trusted. */
-function tellOfPlugins(setup: Setup, { workspace }: Options, { stderr }: Io, { isChat = false } = {}): void {
+/** What may leave, and what is odd about the plugins: said on stderr, and returned. In a chat the user is asked about those that are not trusted. */
+function tellOfPlugins(setup: Setup, { workspace }: Options, { stderr }: Io, { isChat = false } = {}): string[] {
   const { catalog, root } = setup;
   const notice = reachNotice(setup);
   const leaving = isChat ? undefined : leavingLine(setup.policy, setup.registry.tools);
@@ -214,4 +215,5 @@ function tellOfPlugins(setup: Setup, { workspace }: Options, { stderr }: Io, { i
     ...(isChat ? [] : untrustedLines(catalog.untrusted, root, workspace)),
   ];
   for (const line of lines) stderr.write(`${paint(stderr, "yellow", oneLine(line, 1000))}\n`);
+  return lines;
 }

@@ -94,7 +94,9 @@ export async function checkPlugin(module: { [name: string]: unknown }, fileName:
     handler?: Handler;
     preview?: Preview;
   };
-  if (typeof definition !== "object" || definition === null) throw new Error(`has no export "definition"`);
+  if (typeof definition !== "object" || definition === null) {
+    throw new Error(`has no export "definition"${"default" in module ? "; a default export does not count" : ""}`);
+  }
   if (typeof handler !== "function") throw new Error(`has no export "handler" that is a function`);
   if (preview !== undefined && typeof preview !== "function") throw new Error("preview: is not a function");
   const { name, description, timeout_ms = TIMEOUT_MS, strict = false } = definition;

@@ -21,6 +21,8 @@ export interface TurnOptions {
   fence: string;
   stdout: Screen;
   stderr: Screen;
+  /** What was said on stderr before the turn, for whoever reads only the objects. */
+  warnings?: readonly string[];
   /** Called with the view before the turn begins: whoever asks the user has to keep it still meanwhile. */
   prepare?: (view: View) => void;
 }
@@ -37,6 +39,7 @@ export async function printTurn(options: TurnOptions): Promise<number> {
   if (format === "stream-json") {
     const tools = agent.registry.definitions.map((tool) => tool.name);
     show?.({ type: "init", model: options.model, fence: options.fence, tools });
+    for (const text of options.warnings ?? []) show?.({ type: "warning", text });
   }
   function take(event: Event): void {
     collected.take(event);

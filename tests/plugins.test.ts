@@ -118,9 +118,13 @@ describe("importPlugin", () => {
     [
       "exports a function by default (X03)",
       "export default function () { return 1 }\n",
-      /^has no export "definition"$/,
+      /^has no export "definition"; a default export does not count$/,
     ],
-    ["exports null by default (X03)", "export default null;\n", /^has no export "definition"$/],
+    [
+      "exports null by default (X03)",
+      "export default null;\n",
+      /^has no export "definition"; a default export does not count$/,
+    ],
     ["is empty", "", /^has no export "definition"$/],
     ["throws as it is loaded", '\nthrow new Error("no luck");\n', /^line 2: no luck$/],
     ["throws no error as it is loaded", "throw 5;\n", /^threw 5 while loading$/],
