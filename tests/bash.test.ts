@@ -340,7 +340,7 @@ describe.concurrent("under Deno bash", () => {
     const mark = `9876.${process.pid}${marks++}`;
     await using shell = await openShell({ command: denoCommand("--allow-write=.", ...given) });
     const first = await shell.bash("echo o; echo e >&2; echo $HOME $ANTHROPIC_API_KEY-; exit 4");
-    expect(first.content).toMatch(new RegExp(`^o\\ne\\n/nonexistent -\\n${END(4)}`));
+    expect(first.content).toMatch(new RegExp(`^o\\ne\\n/dev/null -\\n${END(4)}`));
     expect((await shell.bash(`sleep ${mark} & echo done`)).content).toMatch(/^done\n\[what it had left .*\]\n\[exit/);
     expect((await shell.bash(`sleep ${mark} & sleep ${mark}`, 1)).content).toMatch(/no end after 1 s/);
     expect(await countOf(`sleep ${mark}`, 0, 2000)).toBe(0);

@@ -66,7 +66,7 @@ describe("the house", () => {
     ["node:path", ["path.ts"]],
     ["bun:ffi", ["kernel.ts"]],
     ["@commander-js/extra-typings", ["options.ts"]],
-    ["plugins/mod.ts", ["catalog.ts", "host.ts"]],
+    ["plugins/mod.ts", ["catalog.ts", "check.ts", "host.ts", "new_plugin.ts"]],
     ["mod.ts", []],
   ];
   test.each(alone)("%s is imported by %j alone", (what, importers) => {
