@@ -255,10 +255,10 @@ describe("write_file", () => {
     temp.context.seen.note("a.txt", { sha256: await hashOf(join(temp.root, "a.txt")), whole: true });
     const start = performance.now();
     const { diff } = await preview({ path: "a.txt", content: lines("new") }, temp.context);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(diff).toContain("-old 59999\n");
     expect(applyPatch(lines("old"), diff)).toBe(lines("new"));
-  }, 10_000);
+  }, 30_000);
 
   test("notices a file that appears between its look and its write", async () => {
     await using temp = await tempWorkspace();
