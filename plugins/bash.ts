@@ -2,7 +2,7 @@
 
 import { type CommandEnd, runCommand } from "../core/command.ts";
 import { codeOf, quoted } from "../core/refusal.ts";
-import type { Definition, Handler } from "../core/tool.ts";
+import type { Definition, Handler, Proposal } from "../core/tool.ts";
 
 /** Seconds. */
 const DEFAULT_TIMEOUT = 120;
@@ -35,15 +35,17 @@ interface Input {
   timeout?: number | null;
 }
 
+/** Refuses what the handler would refuse before it starts anything. */
+export function preview({ command, timeout }: Input): Proposal {
+  checkCommand(command);
+  secondsOf(timeout);
+  return { command };
+}
+
 /** A command that ends with another exit code than 0 was run as it was meant to; one that a signal ended was not. */
 export const handler: Handler<Input> = async ({ command, timeout }, { run, workspace, signal, progress }) => {
-  if (command.trim() === "") throw new Error("Cannot call bash: command: it is empty. Give a command");
-  if (command.includes("\0")) throw new Error("Cannot call bash: command: it holds a NUL character. Leave it out");
-  const seconds = timeout ?? DEFAULT_TIMEOUT;
-  if (!(seconds > 0)) {
-    throw new Error(`Cannot call bash: timeout: expected seconds from 1 to ${LONGEST_TIMEOUT}, got ${seconds}`);
-  }
-  const most = Math.min(seconds, LONGEST_TIMEOUT);
+  checkCommand(command);
+  const seconds = secondsOf(timeout);
   if (run === undefined) throw new Error("Cannot call bash: its host has no permission to run programs");
   await workspace.stat(".").catch(() => {
     throw new Error(
@@ -55,7 +57,7 @@ export const handler: Handler<Input> = async ({ command, timeout }, { run, works
     end = await runCommand({
       ...run,
       command,
-      timeoutMs: most * 1000,
+      timeoutMs: seconds * 1000,
       signal,
       progress: (output) => progress(output.lastLine()),
     });
@@ -64,11 +66,23 @@ export const handler: Handler<Input> = async ({ command, timeout }, { run, works
   }
   const { text, damaged } = end.output.show();
   const said = text + (damaged ? `${text ? "\n" : ""}[bytes that are not UTF-8 are shown as \ufffd]` : "");
-  const failure = failureOf(end, most);
+  const failure = failureOf(end, seconds);
   if (failure === undefined) return [...(said ? [said] : []), ...lastLines(end, said === "")].join("\n");
   const so = said === "" ? "It printed nothing." : `Its output so far:\n${said}`;
   throw new Error(`Cannot run ${quoted(command)}: ${failure}. ${so}\n${lastLine(end)}`);
 };
+
+function checkCommand(command: string): void {
+  if (command.trim() === "") throw new Error("Cannot call bash: command: it is empty. Give a command");
+  if (command.includes("\0")) throw new Error("Cannot call bash: command: it holds a NUL character. Leave it out");
+}
+
+/** More than the longest is the longest: the model wants it to go on, and reads in the result how long it did. */
+function secondsOf(timeout: number | null | undefined): number {
+  const seconds = timeout ?? DEFAULT_TIMEOUT;
+  if (seconds > 0) return Math.min(seconds, LONGEST_TIMEOUT);
+  throw new Error(`Cannot call bash: timeout: expected seconds from 1 to ${LONGEST_TIMEOUT}, got ${seconds}`);
+}
 
 function failureOf({ stopped, signal }: CommandEnd, seconds: number): string | undefined {
   if (stopped === "timeout") return `no end after ${seconds} s`;

@@ -372,6 +372,14 @@ test("the definition is a whole plugin whose limit is above its longest timeout"
   expect(loaded.timeout_ms).toBe(610_000);
 });
 
+test("preview shows the command to the letter, and refuses what would not be run", () => {
+  const command = "ls  \x1b[2K # \u202e hidden";
+  expect(plugin.preview({ command })).toEqual({ command });
+  expect(() => plugin.preview({ command: " " })).toThrow("it is empty");
+  expect(() => plugin.preview({ command: "a\0" })).toThrow("NUL");
+  expect(() => plugin.preview({ command: "a", timeout: 0 })).toThrow("timeout");
+});
+
 test("private folders of a command go at the end, and those of a killed tenon at the next start", async () => {
   const home = (await tempWorkspace()).top;
   const left = join(home, ".local", "state", "tenon", "run");
