@@ -124,6 +124,7 @@ function denial(policy: Policy, kind: Kind, needs: Permissions, programs: readon
     const missing = items.find((item) => !includes(scope, item));
     return missing === undefined ? undefined : `${kind} needs ${deno}--allow-${kind}=${oneLine(missing)}`;
   }
+  if (by === "no fence") return `${kind} needs --allow-${kind} given by the user, since nothing confines programs here`;
   if (state === "deny") return `${kind} needs ${deno}--allow-${kind}`;
   const denied = kind === "run" ? programs.find((program) => isNamed(except, program)) : undefined;
   return denied === undefined ? undefined : `${oneLine(denied)} is denied here by --deny-run`;

@@ -14,8 +14,11 @@ export interface Rule<Scope = string[]> {
   scope: Scope;
   /** What a deny flag named; beats the scope. */
   except: string[];
-  /** Who denies: a flag (then a tool that needs the kind is not offered), the default, or Deno, which was given less. */
-  by?: "flag" | "default" | "deno";
+  /**
+   * Who denies: a flag (then a tool that needs the kind is not offered), the default, Deno, which was given less, or that no fence
+   * would hold what is started.
+   */
+  by?: "flag" | "default" | "deno" | "no fence";
 }
 
 /** Plain JSON: all that the rest of the program knows of the flags. */
@@ -57,6 +60,12 @@ export function makePolicy(flags: Flags, place: Place): Policy {
     shellNet: includes(flags.allow.net, SHELL_NET) && flags.deny.net === undefined,
     prompt: flags.prompt,
   };
+}
+
+/** The same where nothing would confine a program: none is started unless a flag says so. The offered tools stay the same. */
+export function withoutFence(policy: Policy): Policy {
+  if (policy.run.state !== "ask") return policy;
+  return { ...policy, run: { ...policy.run, state: "deny", scope: [], by: "no fence" } };
 }
 
 /** For the start line and `doctor`: `read: the workspace · write: asks · run: asks · net: none`. */
@@ -106,11 +115,18 @@ function listRule({ allow, deny }: Flags, kind: "net" | "env"): Rule {
   return scope.length > 0 ? { state: "allow", scope, except } : { state: "deny", scope, except, by: "default" };
 }
 
+const WHY = {
+  flag: "",
+  default: "",
+  deno: " (Deno was not given it)",
+  "no fence": " (nothing would confine it; give --allow-run)",
+};
+
 function describeRule(policy: Policy, kind: Kind): string {
   const { state, scope, except, by } = policy[kind];
   const but = except.length > 0 && state !== "deny" ? `, not ${list(policy, kind, except)}` : "";
   const net = kind === "net" && policy.shellNet ? "commands reach any host" : undefined;
-  if (state === "deny") return net ?? (by === "deno" ? "none (Deno was not given it)" : "none");
+  if (state === "deny") return net ?? `none${WHY[by ?? "flag"]}`;
   if (state === "ask") {
     const where = scope === true || scope.length === 1 && scope[0] === policy.root
       ? ""

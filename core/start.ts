@@ -12,6 +12,7 @@ import { createHosts, HOST_LIMITS, type Hosts } from "./hosts.ts";
 import { findKey } from "./key.ts";
 import type { Options } from "./options.ts";
 import { realOf } from "./place.ts";
+import { withoutFence } from "./policy.ts";
 import type { Premises } from "./premises.ts";
 import { openPrintLog, printFolder } from "./print_log.ts";
 import { systemPrompt } from "./prompt.ts";
@@ -42,7 +43,9 @@ export interface Setup extends Premises {
 }
 
 /** Loads the plugins. Throws a usage error when `--tools` names one that is not there. */
-export async function setUp(options: Options, premises: Premises, fence: FenceStatus): Promise<Setup> {
+export async function setUp(options: Options, given: Premises, fence: FenceStatus): Promise<Setup> {
+  const confined = fence.level === "kernel";
+  const premises = confined ? given : { ...given, policy: withoutFence(given.policy) };
   const { policy, pluginFolders, folders } = premises;
   const { state } = folders;
   const seen = new Map<string, SeenFile>();
@@ -60,7 +63,7 @@ export async function setUp(options: Options, premises: Premises, fence: FenceSt
   const guarded = ownPlaces(premises);
   const catalog = await openCatalog({ policy, folders: pluginFolders, sources, guarded, state, hosts, approval });
   const setup: Setup = {
-    ...{ ...premises, fence, confined: fence.level === "kernel", seen, approval, hosts, catalog },
+    ...{ ...premises, fence, confined, seen, approval, hosts, catalog },
     registry: createRegistry(chosen(catalog, options.tools)),
     async reload({ again = false, askTrust }) {
       await catalog.refresh({ again });
