@@ -11,7 +11,7 @@ import { type Candidate, createLoader, type Examined, type Good } from "./plugin
 import { checkPlugin, findPlugins, type SetAside } from "./plugins.ts";
 import type { Policy } from "./policy.ts";
 import type { Loaded } from "./protocol.ts";
-import type { Tool } from "./registry.ts";
+import { BUILT_IN, type Tool } from "./registry.ts";
 import { openTrust, type Trustable } from "./trust.ts";
 
 export interface Catalog {
@@ -54,7 +54,7 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
   const loader = createLoader({ hosts, trust, cache, state, reach: [policy.root, ...policy.write.scope] });
   const own = await Promise.all(Object.entries(builtin).map(([name, module]) => checkPlugin({ ...module }, name)));
   const ownTools = builtinTools(own.map((plugin) => plugin.loaded));
-  const taken = new Map(own.map(({ loaded }) => [loaded.definition.name, "built in"]));
+  const taken = new Map(own.map(({ loaded }) => [loaded.definition.name, BUILT_IN]));
   /** Each version that is in use, with its host. */
   const running = new Map<Good, Running>();
   /** What the API refused, by the file, with the hash of what was sent. */
@@ -73,7 +73,7 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
     const sets = Map.groupBy(offered, (loaded) => permissionSet(loaded.permissions));
     return [...sets.values()].flatMap((set) => {
       const host = open({ builtin: set.map((loaded) => loaded.definition.name) }, set);
-      return set.map((loaded) => approval.guard({ ...loaded, source: "built in", host }));
+      return set.map((loaded) => approval.guard({ ...loaded, source: BUILT_IN, host }));
     });
   }
 

@@ -56,7 +56,7 @@ export interface ForCommands {
 export function hostRules(order: HostOrder, system: SystemRules, commands: ForCommands | undefined): FenceRules {
   const { plugins, grant, needs } = order;
   const own = "file" in plugins ? [dirname(realOf(plugins.file))] : [];
-  const write = grant?.write.filter(existsSync) ?? [];
+  const write = needs.write ? grant?.write.filter(existsSync) ?? [] : [];
   return {
     readExec: [
       ...system.readExec,

@@ -7,9 +7,9 @@ import { checkPlugin, importPlugin, type Plugin } from "./plugins.ts";
 import { type Channel, type HostStart, isSeenFile, type SeenList, type ToHost } from "./protocol.ts";
 import type { Outcome } from "./registry.ts";
 import { limitResult } from "./result_limit.ts";
-import { oneLine } from "./text.ts";
+import { headOf, oneLine } from "./text.ts";
 import { createThrottle } from "./throttle.ts";
-import type { Context, Seen, SeenFile } from "./tool.ts";
+import type { Context, Proposal, Seen, SeenFile } from "./tool.ts";
 import { openWorkspace } from "./workspace.ts";
 
 /** Serves one channel. A host runs handlers; it never decides what is allowed: that is done around it. */
@@ -123,7 +123,7 @@ async function previewPlugin(plugin: Plugin, raw: unknown, context: Context): Pr
       return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
     }
     const proposal = await plugin.preview?.(checked.input, context);
-    return { content: "(no output)", is_error: false, ...(proposal ? { proposal } : {}) };
+    return { content: NO_OUTPUT, is_error: false, ...(proposal ? { proposal: plainProposal(proposal) } : {}) };
   } catch (error) {
     return { content: messageOf(error), is_error: true };
   }
@@ -144,6 +144,18 @@ function contentOf(value: unknown, tool: string): string | Content[] {
     const words = /circular|cyclic/i.test(reason) ? "it is circular (it holds itself)" : reason;
     throw new Error(`Cannot send what ${tool} returned as JSON: ${words}`);
   }
+}
+
+/** Characters of a diff that are sent to be shown; nobody reads that far. */
+const DIFF_LIMIT = 5_000_000;
+
+/** Nothing else of a proposal leaves the host. */
+function plainProposal(proposal: Proposal): Proposal {
+  if ("command" in proposal) return { command: String(proposal.command) };
+  const diff = String(proposal.diff);
+  const left = diff.length - DIFF_LIMIT;
+  const shown = left > 0 ? `${headOf(diff, DIFF_LIMIT)}\n[${left} more characters]` : diff;
+  return { path: String(proposal.path), diff: shown };
 }
 
 const NO_OUTPUT = "(no output)";

@@ -30,7 +30,7 @@ export function workerPermissions(
   run: string[] | boolean,
 ): WorkerPermissions {
   const own = "file" in plugins ? [dirname(realOf(plugins.file))] : [];
-  const write = grant?.write ?? [];
+  const write = needs.write ? grant?.write ?? [] : [];
   const names = needs.env?.filter((name) => env.includes(name)) ?? [];
   return {
     read: [realOf(programFolder()), ...own, ...(grant?.read ?? [])],

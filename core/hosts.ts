@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { type Fetching, openFetching } from "./fetching.ts";
 import { basename, extname } from "./path.ts";
 import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
+import { createQueue } from "./queue.ts";
 import type { CallOptions, Host, Outcome } from "./registry.ts";
 import { createThrottle } from "./throttle.ts";
 import type { Permissions, SeenFile } from "./tool.ts";
@@ -72,25 +73,44 @@ export function createHosts(
         }
       }),
     open(order, tools) {
-      let session: Session | undefined;
       const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+      const isPlugin = "file" in order.plugins;
+      const forCalls = keepStarted(() => start(order));
+      // Before the user has said yes a plugin gets nothing to change anything with, but for what its guard says of paths.
+      const { read = false } = order.needs;
+      const forPreviews = isPlugin ? keepStarted(() => start({ ...order, needs: { read } })) : forCalls;
       async function ask(message: Pick<Order, "tool" | "input" | "preview">, options: CallOptions): Promise<Outcome> {
-        if (!session || session.isGone()) session = start(order);
+        const session = (message.preview ? forPreviews : forCalls).session();
         const known = byName.get(message.tool);
         const handed = known?.permissions.write ? [...seen] : [];
-        return await session.call({ ...message, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
+        const outcome = await session.call({ ...message, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
+          if (message.preview) return; // nobody has seen anything by it
           for (const [path, file] of notes) seen.set(path, file);
         });
+        if (isPlugin && options.once) session.kill();
+        return outcome;
       }
       return {
         call: (tool, input, options) => ask({ tool, input }, options),
         preview: (tool, input, options) => ask({ tool, input, preview: true }, options),
-        end: () => session?.kill(),
+        end() {
+          forCalls.end();
+          forPreviews.end();
+        },
       };
     },
     close() {
       for (const session of live) session.kill();
     },
+  };
+}
+
+/** A session that starts when it is needed, and again when it is gone. */
+function keepStarted(start: () => Session): { session(): Session; end(): void } {
+  let session: Session | undefined;
+  return {
+    session: () => session = !session || session.isGone() ? start() : session,
+    end: () => session?.kill(),
   };
 }
 
@@ -221,21 +241,4 @@ async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Pr
 
 function failed(tool: string, reason: string): Outcome {
   return { content: `Cannot run ${tool}: ${reason}`, is_error: true };
-}
-
-/** Runs at most so many at the same time, the others in the order in which they came. */
-function createQueue(places: number): <T>(run: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return async (run) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await run();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  };
 }

@@ -25,6 +25,8 @@ export interface Outcome {
 /** One call on its way to a tool. `progress` may be called until the outcome is there. */
 export interface CallOptions {
   signal: AbortSignal;
+  /** The user said yes to this call alone: a plugin's host ends with it. */
+  once?: boolean;
   progress(text: string): void;
 }
 
@@ -35,11 +37,14 @@ export interface Host {
   preview?(tool: string, input: unknown, options: CallOptions): Promise<Outcome>;
 }
 
+/** The `source` of a tool that is part of the program. */
+export const BUILT_IN = "built in";
+
 /** A tool that is ready to be called. */
 export interface Tool {
   definition: WireDefinition;
   permissions: Permissions;
-  /** For the user: where it comes from. */
+  /** For the user: where it comes from; `BUILT_IN`, or the path of its file. */
   source: string;
   host: Host;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Connect, type Connection, createHosts } from "../core/hosts.ts";
+import { type Connect, type Connection, createHosts, type HostOrder } from "../core/hosts.ts";
 import { type CallOptions, createRegistry, type Host } from "../core/registry.ts";
-import type { SeenFile } from "../core/tool.ts";
+import type { Permissions, SeenFile } from "../core/tool.ts";
 import { connectInProcess } from "./support/host_in_process.ts";
 import { RESULT_LIMIT } from "../core/text.ts";
 
@@ -277,4 +277,44 @@ test("load tells why a file does not load", async () => {
   const hosts = createHosts(connectInProcess, new Map(), LIMITS);
   const problem = await hosts.load({ file: join(FOLDER, "missing_handler.ts") }).catch((error) => error.message);
   expect(problem).toBe('has no export "handler" that is a function');
+});
+
+describe("a plugin that needs more than to read", () => {
+  /** What each of its hosts was started with. */
+  function opened(plugins: HostOrder["plugins"], permissions: Permissions) {
+    const orders: HostOrder[] = [];
+    const connect: Connect = (order) => {
+      orders.push(order);
+      return connectInProcess();
+    };
+    const hosts = createHosts(connect, new Map(), LIMITS);
+    const definition = { name: "proposes_a_file", description: "d", input_schema: { type: "object" } };
+    const tools = [{ definition, permissions, timeout_ms: 1000 }];
+    return { orders, host: hosts.open({ plugins, grant, needs: permissions }, tools) };
+  }
+  const plugin = { file: join(FOLDER, "proposes_a_file.ts") };
+  const needs = { read: true, write: true, run: true, net: ["a.com:443"], env: ["A"] };
+
+  test("tells what it would do in a host that can only read", async () => {
+    const { orders, host } = opened(plugin, needs);
+    await host.preview?.("proposes_a_file", { path: "a" }, options());
+    await host.call("proposes_a_file", { path: "a" }, options());
+    await host.preview?.("proposes_a_file", { path: "a" }, options());
+    expect(orders.map((order) => order.needs)).toEqual([{ read: true }, needs]);
+  });
+
+  test("keeps no host after a yes to one call", async () => {
+    const { orders, host } = opened(plugin, needs);
+    const once = options({ once: true });
+    for (const each of [once, once, options(), options()]) await host.call("proposes_a_file", { path: "a" }, each);
+    expect(orders.length).toBe(3);
+  });
+
+  test("is not a built-in tool, whose host stays and does both", async () => {
+    const { orders, host } = opened({ builtin: ["write_file"] }, { read: true, write: true });
+    await host.preview?.("write_file", { path: "a", content: "" }, options());
+    await host.call("write_file", { path: "/", content: "" }, options({ once: true }));
+    await host.call("write_file", { path: "/", content: "" }, options());
+    expect(orders.length).toBe(1);
+  });
 });
