@@ -12,7 +12,7 @@ import { isInside } from "./path.ts";
 import type { Policy } from "./policy.ts";
 import type { Premises } from "./premises.ts";
 import { ROLE } from "./role.ts";
-import { denoState, readEnv } from "./runtime.ts";
+import { deno, denoState, readEnv } from "./runtime.ts";
 import { makeScratch, removeScratch, type Scratch } from "./scratch.ts";
 import { SHELLS } from "./shells.ts";
 import { shellPlace } from "./shell_place.ts";
@@ -24,7 +24,8 @@ const MEMORY_BYTES = 1_000_000_000;
 const NOWHERE = "/dev/null";
 
 export function connectFor(premises: Premises, fence: FenceStatus): Connect {
-  return fence.level === "runtime" ? workers(premises) : processes(premises, fence);
+  // Without a fence too: Deno may not start processes, and its workers are held by what it was given.
+  return deno ? workers(premises) : processes(premises, fence);
 }
 
 function workers(premises: Premises): Connect {
