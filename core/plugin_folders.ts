@@ -44,7 +44,7 @@ export function pluginFoldersOf({ root, writable, own, isSource, further, realOf
   return folders.filter(({ path }, index) => folders.findIndex((folder) => folder.path === path) === index);
 }
 
-/** Whether tools may reach the folder that holds the file: a link out of a folder of the user's own may lead into the workspace. */
+/** Whether tools may reach the folder of the file that a link leads to: out of the user's own folder it may lead into the workspace. */
 export function liesWithin(reach: readonly string[], realFile: string): boolean {
   return reach.some((folder) => isInside(folder, dirname(realFile)));
 }

@@ -73,8 +73,10 @@ export function createLoader({ hosts, trust, cache, state, reach }: LoaderOption
 
   async function lookAnew({ file, needsTrust }: Candidate, closure: Closure): Promise<Examined> {
     try {
-      const guarded = needsTrust || liesWithin(reach, await realpath(file));
-      const found = guarded ? await loadTrusted(file, closure) : { good: await load(file, closure) };
+      const real = await realpath(file);
+      const found = needsTrust || real !== file && liesWithin(reach, real)
+        ? await loadTrusted(file, closure)
+        : { good: await load(file, closure) };
       return { file, closure, ...found };
     } catch (error) {
       return { file, closure, problem: wordsOf(error) };

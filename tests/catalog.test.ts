@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createApproval } from "../core/approval.ts";
 import { type Catalog, openCatalog, setAsideLine } from "../core/catalog.ts";
@@ -27,7 +27,7 @@ interface Opened extends AsyncDisposable {
 }
 
 /** The catalog of a program whose plugins lie in `p`, beside the workspace unless `inside` it. */
-async function open({ root, top }: TempWorkspace, { inside = false } = {}): Promise<Opened> {
+async function open({ root, top }: TempWorkspace, { inside = false, isSource = false } = {}): Promise<Opened> {
   const folder = inside ? join(root, "p") : join(top, "p");
   const premises = await openPremises(parseArgv(["tools", "-C", root, "--plugins", folder]).options, false);
   const running = createHosts(connectInWorker, new Map());
@@ -40,7 +40,8 @@ async function open({ root, top }: TempWorkspace, { inside = false } = {}): Prom
     },
   };
   const { policy, pluginFolders } = premises;
-  const folders = pluginFolders.filter(({ path }) => path === folder);
+  const folders = pluginFolders.filter(({ path }) => path === folder)
+    .map(({ path, needsTrust }) => ({ path, needsTrust: needsTrust && !isSource }));
   const approval = createApproval(policy);
   const state = join(top, "state");
   const catalog = await openCatalog({ policy, folders, sources: undefined, guarded: [folder], state, hosts, approval });
@@ -200,11 +201,29 @@ test("refuse sets a plugin aside until its file changes, and no built-in tool", 
   expect(found(catalog)).toEqual(["a"]);
 });
 
+test("a link in a folder of the user's own that leads into the workspace is a plugin that nobody can trust", async () => {
+  await using temp = await tempWorkspace({ "src/a.ts": plugin("a", "x") });
+  await write(temp, { "b.ts": plugin("b", "x") });
+  await symlink(join(temp.root, "src/a.ts"), join(temp.top, "p", "a.ts"));
+  await using opened = await open(temp);
+  expect(found(opened.catalog)).toEqual(["b"]);
+  expect(opened.catalog.setAside[0]?.problem).toStartWith('cannot be trusted: "a.ts" is reached by a link');
+  expect(opened.loads()).toEqual(["p/b.ts"]);
+});
+
 describe("a plugin inside the workspace", () => {
   const inside = async (temp: TempWorkspace, files: Record<string, string>) => {
     await mkdir(join(temp.root, "p", "lib"), { recursive: true });
     for (const [name, text] of Object.entries(files)) await writeFile(join(temp.root, "p", name), text);
   };
+
+  test("is loaded at once where its folder is one of the sources", async () => {
+    await using temp = await tempWorkspace();
+    await inside(temp, { "a.ts": plugin("a", "one") });
+    await using opened = await open(temp, { inside: true, isSource: true });
+    expect(found(opened.catalog)).toEqual(["a"]);
+    expect(opened.loads()).toEqual(["ws/p/a.ts"]);
+  });
 
   test("is not loaded before it is trusted, runs from its copy then, and not once it changed", async () => {
     await using temp = await tempWorkspace();
