@@ -13,6 +13,8 @@ export interface Choice {
 }
 
 export interface QuestionOptions {
+  /** What the question is about: lines above it, cleaned by the caller. */
+  above?: string;
   /** Takes the question back. */
   signal?: AbortSignal;
   /** Called when the question's turn has come: keeps the screen still until the function it returns is called. */
@@ -26,7 +28,7 @@ export interface Asker {
    */
   readLine(history: readonly string[]): Promise<string | undefined>;
   /**
-   * Waits for one of the keys; `undefined` is no answer: Esc, Ctrl-C, the signal. Questions wait for one another.
+   * Waits for one of the keys; `undefined` is no answer: Esc, Ctrl-C, Ctrl-D, the signal. Questions wait for one another.
    * A key counts only after a pause of `PAUSE_MS` in which the question could be read: whoever is typing when it comes up
    * answers nothing by that. All other keys are kept for the next line.
    */
@@ -41,6 +43,9 @@ export interface Asker {
 export const PAUSE_MS = 400;
 
 const PROMPT = "› ";
+
+/** The keys that take every question back. */
+const NO_ANSWER: ReadonlySet<string> = new Set(["escape", "interrupt", "end_of_input", "closed"]);
 
 export function createAsker(keyboard: Keyboard, screen: Screen, now: () => number = Date.now): Asker {
   let ahead = newLine([]);
@@ -126,11 +131,12 @@ export function createAsker(keyboard: Keyboard, screen: Screen, now: () => numbe
     },
     askKey: (question, choices, options = {}) =>
       inTurn(options, async () => {
+        if (options.above) screen.write(`${options.above}\n`);
         const isMeant = createPause();
         const keys = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
         screen.write(`${paint(screen, "yellow", visible(question))} ${keys} `);
         const answer = await wait<Choice>(options.signal, (key, settle) => {
-          if (key.name === "escape" || key.name === "interrupt" || key.name === "closed") return settle(undefined);
+          if (NO_ANSWER.has(key.name)) return settle(undefined);
           const meant = isMeant();
           const choice = key.name === "text" ? choices.find((one) => one.key === key.text.toLowerCase()) : undefined;
           if (choice && meant) settle(choice);

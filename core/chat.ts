@@ -9,6 +9,7 @@ import { appendText } from "./history.ts";
 import { leavingLine } from "./leaving.ts";
 import type { Message } from "./message.ts";
 import { join } from "./path.ts";
+import { describePolicy } from "./policy.ts";
 import { askAt, UNCONFINED } from "./question.ts";
 import { askWithoutRefused } from "./refused_tool.ts";
 import { type Command, runChat, type TurnIo } from "./repl.ts";
@@ -104,9 +105,11 @@ function reloadCommand({ reload }: Setup): Command {
   };
 }
 
-function permissionsCommand({ approval }: Setup): Command {
+const PERMISSIONS_HELP = "what was granted for this session; /permissions revoke N, or all";
+
+function permissionsCommand({ approval, policy }: Setup): Command {
   return {
-    help: "what was granted for this session; /permissions revoke N, or all",
+    help: PERMISSIONS_HELP,
     run(words) {
       const [verb, what] = words.split(/\s+/);
       if (verb === "revoke" && what === "all") {
@@ -114,10 +117,14 @@ function permissionsCommand({ approval }: Setup): Command {
         return "Taken back: every grant";
       }
       if (verb === "revoke") {
-        return approval.revoke(Number(what)) ? "Taken back" : `There is no grant ${oneLine(what ?? "")}`;
+        if (what === undefined) return "Name one: /permissions revoke N, or all";
+        return approval.revoke(Number(what)) ? `Taken back: ${what}` : `There is no grant ${oneLine(what)}`;
       }
+      if (verb !== "" && verb !== undefined) return `There is no /permissions ${oneLine(verb)}. ${PERMISSIONS_HELP}`;
       const lines = approval.grants().map((grant, index) => `  ${index + 1}. ${grant}`);
-      return lines.length > 0 ? lines.join("\n") : "Nothing is granted for this session";
+      return [describePolicy(policy), ...(lines.length > 0 ? lines : ["Nothing is granted for this session"])].join(
+        "\n",
+      );
     },
   };
 }

@@ -25,6 +25,8 @@ interface Io {
   stdout: Screen;
   stderr: Screen;
   signal: AbortSignal;
+  /** Aborts the signal, as Ctrl-C does. */
+  interrupt(): void;
 }
 
 /** Runs the program and ends the process with its exit code. */
@@ -44,7 +46,7 @@ export async function main(argv: readonly string[]): Promise<never> {
   let code: number;
   try {
     const { task, options } = parseArgv(argv);
-    code = await run(task, options, { stdout, stderr, signal: abort.signal });
+    code = await run(task, options, { stdout, stderr, signal: abort.signal, interrupt: () => abort.abort() });
   } catch (error) {
     code = isUsage(error) || isApiError(error) ? EXIT.unusable : EXIT.stopped;
     const message = error instanceof Error ? error.message : String(error);
@@ -66,7 +68,7 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     return EXIT.done;
   }
   if (task.name === "new") return await (await import("./author.ts")).runNew(task.plugin, options.plugins, io);
-  const canAsk = process.stdin.isTTY === true && io.stderr.tty;
+  const canAsk = task.name !== "call" && process.stdin.isTTY === true && io.stderr.tty;
   if (task.name === "trust" && task.folder !== undefined) options.plugins.push(task.folder); // so that it may be read
   const isCheck = task.name === "check"; // it has nothing to do with the folder that it is started in
   const premises = await openPremises(isCheck ? { ...options, allowBroadWorkspace: true } : options, canAsk);
@@ -186,10 +188,11 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const prompt = await readPrompt(words);
   if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);
-  const notice = setup.confined ? undefined : UNCONFINED;
   const stdin = process.stdin as ReadStream;
-  const prepare = (view: View) => {
-    if (setup.policy.prompt) setup.approval.ask = askBetween(stdin, io.stderr, view.pause, notice);
+  const prepare = ({ pause }: View) => {
+    if (!setup.policy.prompt) return;
+    const notice = setup.confined ? undefined : UNCONFINED;
+    setup.approval.ask = askBetween(stdin, io.stderr, { pause, interrupt: io.interrupt, notice });
   };
   return await printTurn({
     prepare,
@@ -203,12 +206,13 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   });
 }
 
-/** What may leave, and what is odd about the plugins: said on stderr, and returned. In a chat the user is asked about those that are not trusted. */
+/** What nothing holds, what may leave, and what is odd about the plugins: said on stderr, and returned. In a chat the user is asked about those that are not trusted. */
 function tellOfPlugins(setup: Setup, { workspace }: Options, { stderr }: Io, { isChat = false } = {}): string[] {
   const { catalog, root } = setup;
   const notice = reachNotice(setup);
   const leaving = isChat ? undefined : leavingLine(setup.policy, setup.registry.tools);
   const lines = [
+    ...(!setup.confined && setup.policy.run.state === "allow" ? [UNCONFINED] : []),
     ...(leaving === undefined ? [] : [leaving]),
     ...(notice === undefined ? [] : [notice]),
     ...catalog.setAside.map(setAsideLine),

@@ -15,7 +15,7 @@ export interface TurnIo {
   /** Aborted by Esc or Ctrl-C. */
   signal: AbortSignal;
   /** Ask about something that this turn wants to do, as `Asker` promises; Esc and Ctrl-C stop the turn as well. */
-  askKey(question: string, choices: readonly Choice[]): Promise<string | undefined>;
+  askKey(question: string, choices: readonly Choice[], above?: string): Promise<string | undefined>;
   askLine(question: string): Promise<string | undefined>;
 }
 
@@ -163,7 +163,7 @@ async function runTurn(
   async function showTurn(): Promise<boolean> {
     const events = chat.turn(line, {
       signal: stop.signal,
-      askKey: (question, choices) => answered(asker.askKey(question, choices, options)),
+      askKey: (question, choices, above = "") => answered(asker.askKey(question, choices, { ...options, above })),
       askLine: (question) => answered(asker.askLine(question, options)),
     });
     for await (const event of events) view.show(event);
