@@ -35,11 +35,11 @@ export function proposalLines(
 
 function cut(all: readonly string[], amount: Amount, blanks: RegExp): { lines: string[]; isCut: boolean } {
   const most = amount === "all" ? { lines: Infinity, characters: Infinity } : FIRST;
-  const kept = all.slice(0, most.lines);
-  const lines = kept.map((line) => visible(cutLine(line, most.characters)).replace(blanks, countBlanks));
-  const left = all.length - kept.length;
+  const whole = all.slice(0, most.lines).map((line) => visible(line).replace(blanks, countBlanks));
+  const lines = whole.map((line) => cutLine(line, most.characters));
+  const left = all.length - whole.length;
   if (left > 0) lines.push(`[${left} more of ${all.length} lines]`);
-  return { lines, isCut: left > 0 || kept.some((line) => line.length > most.characters) };
+  return { lines, isCut: left > 0 || whole.some((line, index) => line !== lines[index]) };
 }
 
 /** The end of a line is as good a place to hide something as any: it is shown as well. */

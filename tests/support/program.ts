@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as builtin from "../../plugins/mod.ts";
 import { removeAfterwards } from "./afterwards.ts";
+import { openPty, type Pty, type PtyOptions } from "./pty.ts";
 
 /** The sources. */
 export const SOURCES = join(import.meta.dir, "..", "..");
@@ -26,6 +27,8 @@ export interface DenoGrants {
   write?: readonly string[];
   /** Hosts that may be reached. */
   net?: readonly string[];
+  /** Programs that may be started. */
+  run?: readonly string[];
   /** Variables that may be read. Default: those of the README. */
   env?: readonly string[];
   /** Whether other variables look as if they were not set. Default: yes. */
@@ -78,12 +81,21 @@ const AT_ONCE = 4;
 let started = 0;
 const waiting: (() => void)[] = [];
 
+/** Waits for a place among those that run; call what it resolves with when it is free again. */
+async function inTurn(): Promise<() => void> {
+  while (started >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  started++;
+  return () => {
+    started--;
+    waiting.shift()?.();
+  };
+}
+
 /** Starts tenon, when it is its turn. Disposal kills what is left of it. */
 export async function startTenon(way: Way, start: Start): Promise<Running> {
   const command = [...(await commandOf(way, start)), ...(start.args ?? [])];
   const bare = await bareEnv();
-  while (started >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  started++;
+  const free = await inTurn();
   const child = Bun.spawn(start.shell === undefined ? command : ["sh", "-c", start.shell, "sh", ...command], {
     cwd: start.cwd,
     env: { ...bare, ...start.env },
@@ -100,10 +112,7 @@ export async function startTenon(way: Way, start: Start): Promise<Running> {
       for (const look of listeners) look();
     }
   }
-  void child.exited.then(() => {
-    started--;
-    waiting.shift()?.();
-  });
+  void child.exited.then(free);
   const timer = setTimeout(() => child.kill("SIGKILL"), start.limitMs ?? LIMIT_MS);
   const ended = Promise.all([child.exited, gather("stdout"), gather("stderr")]).then(() => {
     clearTimeout(timer);
@@ -145,6 +154,16 @@ export async function startTenon(way: Way, start: Start): Promise<Running> {
   };
 }
 
+/** The same on a pseudo-terminal, when it is its turn. Nothing ends it but its disposal. */
+export async function openTenon(way: Way, start: Start, size: Pick<PtyOptions, "columns" | "rows"> = {}): Promise<Pty> {
+  const command = [...(await commandOf(way, start)), ...(start.args ?? [])];
+  const env = { ...(await bareEnv()), ...start.env };
+  const free = await inTurn();
+  const pty = openPty(command, { ...size, cwd: start.cwd, env });
+  void pty.exited().then(free);
+  return pty;
+}
+
 /** The words that start it, up to its own arguments. */
 export async function commandOf(way: Way, { program, deno = {} }: Omit<Start, "cwd">): Promise<string[]> {
   const folder = program ?? SOURCES;
@@ -165,12 +184,18 @@ export async function commandOf(way: Way, { program, deno = {} }: Omit<Start, "c
 const ENV = ["ANTHROPIC_*", "HOME", "XDG_*", "CI", "NO_COLOR", "TERM"];
 
 /** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
-function denoFlags({ read = [], write = [], net = [], env = ENV, ignoreEnv = true }: DenoGrants): string[] {
+function denoFlags({ read = [], write = [], net = [], run = [], env = ENV, ignoreEnv = true }: DenoGrants): string[] {
   const allow = (name: string, values: readonly string[]) =>
     values.length > 0 ? [`--allow-${name}=${values.join(",")}`] : [];
   return [
     ...["--no-prompt", "--no-remote", "--deny-import"],
-    ...[...allow("read", read), ...allow("write", write), ...allow("net", net), ...allow("env", env)],
+    ...[
+      ...allow("read", read),
+      ...allow("write", write),
+      ...allow("net", net),
+      ...allow("run", run),
+      ...allow("env", env),
+    ],
     ...(ignoreEnv ? ["--ignore-env"] : []),
   ];
 }
