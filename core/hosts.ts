@@ -217,12 +217,17 @@ function openSession(
     open.delete(id);
     if (typeof result === "string") return failed(order.tool, result);
     note(result.seen);
-    if (ended !== undefined && result.is_error) return failed(order.tool, ended);
+    if (ended !== undefined && result.is_error && !tells(result)) return failed(order.tool, ended);
     const { content, is_error, proposal } = result;
     return { content, is_error, ...(proposal ? { proposal } : {}) };
   }
 
   return { ready: ready.promise, gone: connection.closed, isGone: () => gone, call, kill };
+}
+
+/** A tool that stopped in time says itself how far it came (`Cannot run "npm test": …`); else all it has is an abort. */
+function tells({ content }: Result): boolean {
+  return typeof content === "string" && content.startsWith("Cannot ");
 }
 
 const INTERRUPTED = "interrupted by the user";
