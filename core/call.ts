@@ -73,7 +73,9 @@ async function runBatch(io: CallIo, batch: readonly { name: string; input?: unkn
     input,
   }));
   const results = new Map<string, ToolResultBlock>();
-  for await (const _ of io.registry.runAll(calls, results, io.signal)); // the results are all that is shown
+  for await (const event of io.registry.runAll(calls, results, io.signal)) {
+    if (event.type === "warning") io.stderr.write(`${oneLine(event.text, 500)}\n`);
+  }
   return calls.map((call): ToolResultBlock =>
     results.get(call.id) ??
       { type: "tool_result", tool_use_id: call.id, content: "Not run: interrupted", is_error: true }

@@ -1,7 +1,6 @@
 /** The tools there are: the built-in ones, and those found in plugin folders, each with the host that runs it. */
 
 import * as builtin from "../plugins/mod.ts";
-import type { Approval } from "./approval.ts";
 import { openDefinitionCache } from "./definition_cache.ts";
 import type { HostOrder, Hosts } from "./hosts.ts";
 import { basename, extname } from "./path.ts";
@@ -44,12 +43,13 @@ export interface CatalogOptions {
   /** The state folder. */
   state: string | undefined;
   hosts: Hosts;
-  approval: Approval;
+  /** Put around each tool. */
+  guard(tool: Tool): Tool;
 }
 
 /** Imports the built-in tools for their definitions; every other plugin is loaded by a host, or known from before. */
 export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
-  const { policy, folders, sources, guarded, state, hosts, approval } = options;
+  const { policy, folders, sources, guarded, state, hosts, guard } = options;
   const [trust, cache] = await Promise.all([openTrust(state), openDefinitionCache(state)]);
   const loader = createLoader({ hosts, trust, cache, state, reach: [policy.root, ...policy.write.scope] });
   const own = await Promise.all(Object.entries(builtin).map(([name, module]) => checkPlugin({ ...module }, name)));
@@ -73,13 +73,13 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
     const sets = Map.groupBy(offered, (loaded) => permissionSet(loaded.permissions));
     return [...sets.values()].flatMap((set) => {
       const host = open({ builtin: set.map((loaded) => loaded.definition.name) }, set);
-      return set.map((loaded) => approval.guard({ ...loaded, source: BUILT_IN, host }));
+      return set.map((loaded) => guard({ ...loaded, source: BUILT_IN, host }));
     });
   }
 
   function run(file: string, good: Good): Running {
     const host = open({ file: good.runs }, [good.loaded]);
-    return { host, tool: approval.guard({ ...good.loaded, source: file, host }) };
+    return { host, tool: guard({ ...good.loaded, source: file, host }) };
   }
 
   /** From what is known of each file to what there is: the first of a name has it. */

@@ -28,6 +28,8 @@ export interface CallOptions {
   /** The user said yes to this call alone: a plugin's host ends with it. */
   once?: boolean;
   progress(text: string): void;
+  /** Tells the user, and not the model, something about this call. */
+  warn?(text: string): void;
 }
 
 /** Where a tool's handler runs. Its outcome is for the model; it rejects only when the host itself has a bug. */
@@ -93,7 +95,8 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
       if (signal.aborted) return;
       events.put({ type: "tool_use", call });
       const progress = (text: string) => events.put({ type: "progress", tool_use_id: call.id, text });
-      const result = await run(call, { signal, progress });
+      const warn = (text: string) => events.put({ type: "warning", text });
+      const result = await run(call, { signal, progress, warn });
       results.set(call.id, result);
       events.put({ type: "tool_result", result });
     }

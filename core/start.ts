@@ -9,6 +9,7 @@ import { checkBaseUrl } from "./endpoint.ts";
 import { connectFor } from "./connect.ts";
 import type { FenceStatus } from "./fence_rules.ts";
 import { createHosts, HOST_LIMITS, type Hosts } from "./hosts.ts";
+import { watchIntegrity } from "./integrity.ts";
 import { findKey } from "./key.ts";
 import type { Options } from "./options.ts";
 import { realOf } from "./place.ts";
@@ -16,7 +17,7 @@ import { withoutFence } from "./policy.ts";
 import type { Premises } from "./premises.ts";
 import { openPrintLog, printFolder } from "./print_log.ts";
 import { systemPrompt } from "./prompt.ts";
-import { createRegistry, type Registry, type WireDefinition } from "./registry.ts";
+import { createRegistry, type Registry, type Tool, type WireDefinition } from "./registry.ts";
 import { isExecutable, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
 import type { SeenFile } from "./tool.ts";
 import { oneLine } from "./text.ts";
@@ -61,7 +62,9 @@ export async function setUp(options: Options, given: Premises, fence: FenceStatu
   const approval = createApproval(policy);
   const sources = isExecutable() ? undefined : realOf(ownPluginFolder());
   const guarded = ownPlaces(premises);
-  const catalog = await openCatalog({ policy, folders: pluginFolders, sources, guarded, state, hosts, approval });
+  const roots = [...new Set([policy.root, ...policy.write.scope])];
+  const guard = (tool: Tool) => approval.guard(watchIntegrity(tool, roots));
+  const catalog = await openCatalog({ policy, folders: pluginFolders, sources, guarded, state, hosts, guard });
   const setup: Setup = {
     ...{ ...premises, fence, confined, seen, approval, hosts, catalog },
     registry: createRegistry(chosen(catalog, options.tools)),

@@ -42,9 +42,9 @@ async function open({ root, top }: TempWorkspace, { inside = false, isSource = f
   const { policy, pluginFolders } = premises;
   const folders = pluginFolders.filter(({ path }) => path === folder)
     .map(({ path, needsTrust }) => ({ path, needsTrust: needsTrust && !isSource }));
-  const approval = createApproval(policy);
+  const { guard } = createApproval(policy);
   const state = join(top, "state");
-  const catalog = await openCatalog({ policy, folders, sources: undefined, guarded: [folder], state, hosts, approval });
+  const catalog = await openCatalog({ policy, folders, sources: undefined, guarded: [folder], state, hosts, guard });
   return {
     catalog,
     loads: () => loads.splice(0).map((file) => file.slice(top.length + 1)),
