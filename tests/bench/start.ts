@@ -27,7 +27,8 @@ export async function* startRows(program: Program): Rows {
 export async function firstRequest(program: Program, api: SwiftApi, started: Partial<Started>): Promise<number> {
   api.rewind();
   const start = performance.now();
-  const child = program.start({ cwd: program.root, ...started, ...toApi(api.url, started.args) });
+  const { args, env } = toApi(api.url, started.args);
+  const child = program.start({ cwd: program.root, ...started, args, env: { ...env, ...started.env } });
   await child.exited;
   const [request] = api.requests;
   if (!request || child.exitCode !== 0) throw new Error(`tenon ended with ${child.exitCode} after no whole turn`);
