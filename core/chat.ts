@@ -95,12 +95,13 @@ function trustAsker({ catalog, root }: Setup) {
 
 const TRUST = [{ key: "y", label: "yes, as it is now" }, { key: "n", label: "no" }];
 
-function reloadCommand({ reload }: Setup): Command {
+function reloadCommand({ reload, catalog }: Setup): Command {
   return {
     help: "look at the plugins again now, also at what a turn would not notice",
     async run() {
       const lines = await reload({ again: true });
-      return lines.length > 0 ? lines.join("\n") : "No plugin has changed";
+      const waiting = catalog.untrusted.length > 0 ? ["The next turn asks whether to trust what is not trusted"] : [];
+      return lines.length > 0 ? [...lines, ...waiting].join("\n") : ["No plugin has changed", ...waiting].join("\n");
     },
   };
 }

@@ -14,6 +14,11 @@ const WORDS = /\b(?:import|from|require|createRequire|getBuiltinModule)\b/g;
 
 const LOOKS_AROUND = /\b(?:eval|Function|Worker|Bun|Deno|globalThis)\b|\bprocess\s*[.[]|\bimport\s*\.\s*meta\b/;
 
+/** No honest file has more imports, and each look takes its time. */
+const CLAUSES_LIMIT = 2000;
+
+const TOO_ODD = { unknown: "comments or imports that cannot be told apart", looksAround: true };
+
 /** Characters that may be skipped between words, as a multiple of the text: an honest file needs a fraction. */
 const PATIENCE = 4;
 
@@ -25,12 +30,14 @@ export function readImports(text: string): Imports {
   const names = new Set<string>();
   const skip = skipper(text);
   let unknown: string | undefined;
+  let clauses = 0;
   for (const { 0: word, index } of text.matchAll(WORDS)) {
     const next = skip(index + word.length);
-    if (next === undefined) {
-      return { names: [...names], unknown: "its comments cannot be told apart", looksAround: true };
+    if (next === undefined) return { ...TOO_ODD, names: [...names] };
+    if (word === "from") {
+      if (text[next] !== '"' && text[next] !== "'" || !isClauseBefore(text, index)) continue;
+      if (++clauses > CLAUSES_LIMIT) return { ...TOO_ODD, names: [...names] };
     }
-    if (word === "from" && !isClauseBefore(text, index)) continue;
     if (word === "import" || word === "from") {
       const isCall = word === "import" && text[next] === "(";
       const at = isCall ? skip(next + 1) : next;
@@ -53,11 +60,13 @@ export function readImports(text: string): Imports {
  * the mark that begins it. What is not in braces has only names, commas and stars in it (ECMA-262, 16.2.2 and 16.2.3).
  */
 function isClauseBefore(text: string, index: number): boolean {
-  const before = text.slice(Math.max(0, index - 300), index);
-  if (/[^\w$,\s\u0080-\uffff]\s*$/.test(before) && !/[)\].:;=(]\s*$/.test(before)) return true;
-  if (/\/[/*]/.test(before)) return true;
-  const names = /[\w$*,\s\\\u0080-\uffff]*$/.exec(before)?.[0] ?? "";
-  return names.length === 300 || /\b(?:import|export)\b/.test(names);
+  const first = Math.max(0, index - 300);
+  const before = text.slice(first, index);
+  const last = before.trimEnd().at(-1) ?? "";
+  if (/[}"'*/]/.test(last) || /\/[/*]/.test(before)) return true;
+  let start = before.length;
+  while (start > 0 && /[\w$*,\s\\\u0080-\uffff]/.test(before[start - 1] ?? "")) start--;
+  return start === 0 && first > 0 || /\b(?:import|export)\b/.test(before.slice(start));
 }
 
 /** Whether `import(` is followed by a literal alone, or with options behind it. */

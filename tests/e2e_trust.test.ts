@@ -199,6 +199,53 @@ test("an executable in the workspace says so, and the plugins beside it need tru
   expect((await run("call", "write_file", '{"path":"plugins/new.ts","content":"x"}', ...named)).code).toBe(0);
 });
 
+describe.concurrent.each([...WAYS])("a plugin that tenon takes and the API does not, as %s,", (way: Way) => {
+  test("is set aside with the API's words, and the turn goes on without it", async () => {
+    await using temp = await tempWorkspace();
+    await writeFiles(temp.top, { "p/odd.ts": plugin("odd", "x"), "p/even.ts": plugin("even", "x") });
+    const words = "input_schema: JSON schema is invalid";
+    await using api = await fakeApi([
+      ({ body }) => {
+        const place = body.tools.findIndex(({ name }: { name: string }) => name === "odd");
+        const error = { type: "invalid_request_error", message: `tools.${place}.custom.${words}` };
+        return { status: 400, body: { type: "error", error } };
+      },
+      reply({ text: "done" }),
+    ]);
+    const outcome = await runTenon(way, {
+      cwd: temp.root,
+      args: ["--base-url", api.url, "-m", "fake-model", "--plugins", "../p", "--output-format", "stream-json", "hi"],
+      env: { ANTHROPIC_API_KEY: "sk-test", HOME: join(temp.top, "home") },
+      deno: { read: [".", SOURCES, join(temp.top, "p")], net: [new URL(api.url).host] },
+    });
+    expect(outcome.code).toBe(0);
+    const lines = outcome.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    expect(lines.find(({ type }) => type === "warning")?.text).toMatch(
+      /^The API refuses the tool odd, which is set aside: tools\.\d+\.custom\.input_schema: JSON schema is invalid$/,
+    );
+    expect(lines.at(-1)).toMatchObject({ result: "done", is_error: false });
+    const offered = api.requests.map(({ body }) => body.tools.map(({ name }: { name: string }) => name));
+    expect([offered[0]?.includes("odd"), offered[1]?.includes("odd")]).toEqual([true, false]);
+    expect(offered[1]).toContain("even");
+  });
+
+  test("X21: tells in the JSON too of a plugin that is set aside or not trusted", async () => {
+    await using temp = await tempWorkspace({ ".tenon/plugins/a.ts": plugin("a", "x") });
+    await writeFiles(temp.top, { "p/bad.ts": "export const definition = {" });
+    const outcome = await runTenon(way, {
+      cwd: temp.root,
+      args: ["-m", "demo", "--plugins", "../p", "--output-format", "stream-json", "hi"],
+      env: { HOME: join(temp.top, "home") },
+      deno: { read: [".", SOURCES, join(temp.top, "p")] },
+    });
+    const lines = outcome.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    const told = lines.filter(({ type }) => type === "warning").map(({ text }) => text);
+    expect(told.some((text) => /bad\.ts: line 1: .*\. Set aside$/.test(text))).toBe(true);
+    expect(told.some((text) => text.startsWith("a.ts in .tenon/plugins is not trusted"))).toBe(true);
+    for (const text of told) expect(outcome.stderr).toContain(text);
+  });
+});
+
 const PROMPT = /› \x1b\[0m\r\x1b\[2C$/;
 
 /** Types a line and waits for the words, then, unless a question comes, for the prompt. */

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { includes, KINDS } from "../core/permission_flags.ts";
 import { decide, grantFor, isOffered, kindsOf, permissionSet } from "../core/permissions.ts";
@@ -203,6 +203,22 @@ test("grantFor gives a host what its tools declare and no more", () => {
   expect(grantFor(policy, RUN)).toEqual({ ...denied, read: ["/ws", "/out"], write: ["/ws"] });
   expect(grantFor(policy, { write: true })).toEqual({ ...denied, read: [], write: ["/ws"] });
   expect(grantFor(policy, { run: true })).toEqual({ ...denied, read: [], write: [] });
+});
+
+describe("grantFor keeps tools from writing to places of tenon's own", () => {
+  const rows: [what: string, flags: string[], guarded: string[], denied: string[]][] = [
+    ["inside the workspace", ["--allow-write"], ["/ws/plugins", "/ws/tenon"], ["/ws/plugins", "/ws/tenon"]],
+    ["beside what a deny flag names", ["--allow-write", "--deny-write=a"], ["/ws/plugins"], ["/ws/a", "/ws/plugins"]],
+    ["not outside, where nothing may be written anyhow", ["--allow-write"], ["/home/u/.config/tenon", "/ws-p"], []],
+    ["inside a further root", ["--allow-write=.,/out"], ["/out/plugins"], ["/out/plugins"]],
+    ["all of the workspace when it lies in one", ["--allow-write"], ["/"], ["/ws"]],
+    ["all of the workspace when it is one", ["--allow-write"], ["/ws"], ["/ws"]],
+    ["unless a flag names the very place", ["--allow-write=.,plugins"], ["/ws/plugins", "/ws/tenon"], ["/ws/tenon"]],
+    ["also where a flag names what lies in it", ["--allow-write=plugins/a"], ["/ws/plugins"], ["/ws/plugins/a"]],
+  ];
+  test.each(rows)("%s", (_, flags, guarded, denied) => {
+    expect(grantFor(policyOf(...flags), WRITE, guarded).denyWrite).toEqual(denied);
+  });
 });
 
 test("grantFor gives nothing that is denied, or asked for where nobody can be asked", () => {
