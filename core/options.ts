@@ -122,10 +122,10 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("--yes", "without a question", false)
     .option("--revoke", "take it back", false)
     .action((folder, { yes, revoke }) => choose({ name: "trust", folder, yes, revoke }));
-  program.command("new").description("write a plugin to start from, and a test for it, to --plugins or your own folder")
+  program.command("new").description("write a plugin to start from, and a test for it")
     .argument("<name>", "its name, and that of its file")
     .action((plugin) => choose({ name: "new", plugin }));
-  program.command("check").description("load plugin files and say what is wrong with them; exit code 1 if something is")
+  program.command("check").description("load plugin files and say what is wrong; exit code 1 if one is bad")
     .argument("<files...>", "the files")
     .action((files) => choose({ name: "check", files }));
   program.command("doctor").description("show runtime, fence, key source and folders, and what is wrong")
