@@ -81,7 +81,12 @@ describe.concurrent.each([...WAYS])("tenon tools and tenon doctor as %s", (way: 
   test("lists the tools, as a table and as JSON", async () => {
     await using temp = await tempWorkspace();
     const table = await runTenon(way, { cwd: temp.root, args: ["tools"] });
-    expect(table.stdout.split("\n").map((row) => row.split(/ {2,}/)[0])).toEqual(["NAME", ...TOOLS, ""]);
+    expect(table.stdout.split("\n").map((row) => row.split(/ {2,}/)[0])).toEqual([
+      "NAME",
+      ...TOOLS,
+      expect.stringMatching(/^8 tools: about \d+ tokens of every request$/),
+      "",
+    ]);
     const { code, stdout } = await runTenon(way, { cwd: temp.root, args: ["tools", "--json"] });
     expect(JSON.parse(stdout)).toEqual({
       tools: TOOLS.map((name) => ({

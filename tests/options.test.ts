@@ -45,6 +45,8 @@ describe("the task", () => {
     [["call"], { name: "call", tool: undefined, input: undefined }],
     [["call", "read_file"], { name: "call", tool: "read_file", input: undefined }],
     [["call", "read_file", '{"path":"a"}'], { name: "call", tool: "read_file", input: '{"path":"a"}' }],
+    [["new", "my_tool"], { name: "new", plugin: "my_tool" }],
+    [["check", "a.ts", "b.ts"], { name: "check", files: ["a.ts", "b.ts"] }],
     [["doctor"], { name: "doctor", json: false }],
     [["doctor", "--json"], { name: "doctor", json: true }],
     [["--version"], { name: "show", text: `${VERSION}\n` }],

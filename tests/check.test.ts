@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { checkFile, checkLines } from "../core/check.ts";
+import { createHosts } from "../core/hosts.ts";
+import { SOURCES } from "./support/program.ts";
+import { connectInProcess } from "./support/host_in_process.ts";
+import { tempWorkspace } from "./support/temp_workspace.ts";
+
+const hosts = createHosts(connectInProcess, new Map());
+
+async function linesOf(definition: string): Promise<string[]> {
+  const text = `export const definition = { name: "t", ${definition} };\nexport const handler = () => "";\n`;
+  await using folder = await tempWorkspace({ "t.ts": text });
+  const checked = await checkFile(join(folder.root, "t.ts"), hosts);
+  const [first = "", ...lines] = checkLines(checked);
+  return [first.replace(/^.*: /, ""), ...lines.map((line) => line.trim().replace(/\d+ ms/, "N ms"))];
+}
+
+const WORDS = 'description: "Does nothing at all. Use it whenever nothing is to be done."';
+
+describe("checkFile", () => {
+  test("says what a good plugin costs and may do", async () => {
+    const permissions = 'permissions: { read: true, net: ["b.com:443", "a.com"], env: ["X"] }';
+    expect(await linesOf(`${WORDS}, input_schema: { type: "object", additionalProperties: false }, ${permissions}`))
+      .toEqual([
+        "good",
+        "tool         t",
+        "permissions  read+net=a.com:443,b.com:443+env=X",
+        "loaded in    N ms, with the start of its host",
+        "definition   150 bytes, about 43 tokens of every request",
+        "examples     none: definition.input_examples has inputs to try",
+        "strict       off: strict: true would work",
+      ]);
+  });
+
+  test("runs the examples through the schema, with what it mends", async () => {
+    const schema =
+      'input_schema: { type: "object", properties: { n: { type: "number", minimum: 1 } }, required: ["n"] }';
+    const lines = await linesOf(`${WORDS}, ${schema}, input_examples: [{ n: 1 }, { n: "2" }, { n: 0 }, {}]`);
+    expect(lines[0]).toBe("bad");
+    expect(lines).toContain("examples     2 of 4 pass");
+    expect(lines.filter((line) => line.startsWith("problem"))).toEqual([
+      "problem      definition.input_examples.2: n: expected at least 1, got number 0",
+      "problem      definition.input_examples.3: n: expected number, got nothing",
+    ]);
+  });
+
+  test("warns of a short and of a long description, and of what strict leaves out", async () => {
+    const strict =
+      'strict: true, input_schema: { type: "object", properties: { n: { type: "number", minimum: 1 } }, additionalProperties: false }';
+    expect(await linesOf(`description: "Does it.", ${strict}`)).toEqual(expect.arrayContaining([
+      "good",
+      "strict       on: the API holds the model to the schema",
+      "warning      description: 8 characters. Say what it does, when to use it, and what it returns",
+      "warning      input_schema.n: minimum is checked here, but the API takes it from no strict schema",
+    ]));
+    expect((await linesOf(`description: "Word ".repeat(300), input_schema: { type: "object" }`)).at(-1)).toBe(
+      "warning      description: 1499 characters go with every request. Three or four sentences are enough",
+    );
+  });
+
+  test("says what keeps a schema from strict", async () => {
+    const lines = await linesOf(
+      `${WORDS}, input_schema: { type: "object", properties: { a: { type: "object" } }, additionalProperties: false }`,
+    );
+    expect(lines).toContain(
+      "strict       off: strict: true needs additionalProperties: false in every object of input_schema (here in input_schema.a)",
+    );
+  });
+
+  const names: [path: string, problem: string][] = [
+    ["nope.ts", "no such file"],
+    ["folder.ts", "is not a regular file"],
+    ["a.test.ts", "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test"],
+    ["glob.ts", 'the name "glob" is taken (built in)'],
+  ];
+  test.each(names)("says of %s: %s", async (path, problem) => {
+    await using folder = await tempWorkspace({ "folder.ts/x": "", "a.test.ts": "", "glob.ts": "" });
+    const file = join(folder.root, path);
+    expect(await checkFile(file, hosts)).toEqual({ file, good: false, lines: [["problem", problem]] });
+  });
+
+  test("takes a built-in tool for what it is", async () => {
+    expect((await checkFile(join(SOURCES, "plugins", "glob.ts"), hosts)).good).toBe(true);
+  });
+});
