@@ -19,13 +19,15 @@ interface Seen {
 /** Says what it got; `/to?URL` redirects there; `/never` does not answer. */
 async function server() {
   const seen: Seen[] = [];
+  const gone: string[] = []; // asked, not answered, and given up
   const listening = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     const { method, url = "", headers } = request;
     seen.push({ method, url, headers, body });
     const [, status, target] = /^\/to\/(\d+)\?(.*)$/.exec(url) ?? [];
-    if (url === "/never") return;
+    if (url.startsWith("/never")) return void response.on("close", () => gone.push(url));
+    if (url === "/gone") return void response.end(`${gone.length} gone`);
     if (url === "/loop") return void response.writeHead(302, { location: "/loop" }).end();
     if (status) response.writeHead(Number(status), { location: target }).end();
     else if (url === "/empty") response.writeHead(204).end();
@@ -39,6 +41,7 @@ async function server() {
     host,
     url: (path: string) => `http://${host}${path}`,
     seen,
+    gone,
     [Symbol.dispose]() {
       listening.closeAllConnections();
       listening.close();
@@ -67,6 +70,8 @@ async function answer(net: string[], input: unknown): Promise<unknown> {
   const { content } = await run(net, input);
   return JSON.parse(content as string);
 }
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 describe("context.fetch", () => {
   test("gives a real Response with status, headers, url and body", async () => {
@@ -165,7 +170,7 @@ describe("context.fetch", () => {
     );
   });
 
-  test("ends with its own signal, and with the call", async () => {
+  test("ends with its own signal, and with the call: the connection is closed", async () => {
     using api = await server();
     const url = api.url("/never");
     expect((await run([api.host], { url, timeout: 50 })).content).toMatch(/time/i);
@@ -174,7 +179,22 @@ describe("context.fetch", () => {
     expect((await run([api.host], { url }, { signal: abort.signal })).content).toBe(
       "Cannot run fetches: interrupted by the user",
     );
-    expect(api.seen.length).toBe(2);
+    await settled();
+    expect(api.gone).toEqual(["/never", "/never"]);
+  });
+
+  test("closes the connection of what the handler gave up, while the call goes on", async () => {
+    using api = await server();
+    expect((await run([api.host], { url: api.url("/never"), urls: [api.url("/gone")], as: "dropped" })).content).toBe(
+      '["1 gone"]',
+    );
+  });
+
+  test("that nobody waits for ends when the handler is done", async () => {
+    using api = await server();
+    expect((await run([api.host], { url: api.url("/never/left"), as: "left" })).content).toBe("done");
+    await settled();
+    expect(api.gone).toEqual(["/never/left"]);
   });
 
   test("is not there where no address was granted, nor in a preview", async () => {
@@ -208,7 +228,6 @@ describe("a host that forges messages", () => {
 
   const wanted = (url: string) => ({ url, method: "GET", headers: [] });
   const ready = { type: "ready", tools: [] };
-  const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
   const answers = (sent: unknown[]) => sent.filter((message) => (message as { type: string }).type === "fetched");
 
   test("gets nothing without a grant, of a call that is not open, or of a preview", async () => {

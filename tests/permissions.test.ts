@@ -228,6 +228,18 @@ test("grantFor gives nothing that is denied, or asked for where nobody can be as
   expect(grantFor(policyOf("--deny-read"), WRITE)).toMatchObject({ read: [], write: ["/ws"] });
 });
 
+const fetched: [argv: string[], needs: Permissions, net: string[] | undefined][] = [
+  [[], { net: ["a.com:443"] }, undefined],
+  [["--allow-net=a.com"], { read: true }, undefined],
+  [["--allow-net=a.com,b.com:80,c.com"], { net: ["A.com", "b.com:80", "d.com"] }, ["a.com:443", "b.com:80"]],
+  [["--allow-net=a.com,b.com", "--deny-net=b.com"], { net: ["a.com", "b.com"] }, ["a.com:443"]],
+  [["--allow-net=shell"], { net: ["a.com", "shell"] }, undefined],
+  [["--allow-net=a.com", "--deny-net"], { net: ["a.com"] }, undefined],
+];
+test.each(fetched)("grantFor with %j lets a tool with %j fetch from %j", (argv, needs, net) => {
+  expect(grantFor(policyOf(...argv), needs).net).toEqual(net as string[]);
+});
+
 const anyNeeds: fc.Arbitrary<Permissions> = fc.record({
   read: fc.boolean(),
   write: fc.boolean(),
