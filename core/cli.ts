@@ -70,8 +70,8 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   if (task.name === "new") return await (await import("./author.ts")).runNew(task.plugin, options.plugins, io);
   const canAsk = task.name !== "call" && process.stdin.isTTY === true && io.stderr.tty;
   if (task.name === "trust" && task.folder !== undefined) options.plugins.push(task.folder); // so that it may be read
-  const isCheck = task.name === "check"; // it has nothing to do with the folder that it is started in
-  const premises = await openPremises(isCheck ? { ...options, allowBroadWorkspace: true } : options, canAsk);
+  const isCheck = task.name === "check";
+  const premises = await openPremises(isCheck ? { ...options, ...ANYWHERE } : options, canAsk);
   const files = isCheck ? task.files.map((file) => realOf(resolve(file))) : [];
   const fence = await raiseFence(options, premises, files.map(dirname), io);
   if (isCheck) return await (await import("./author.ts")).runCheck(files, premises, fence, io.stdout);
@@ -83,6 +83,9 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     setup.hosts.close();
   }
 }
+
+/** A check has nothing to do with the folder that it is started in, whichever that is. */
+const ANYWHERE = { allowBroadWorkspace: true, permissions: { denyRead: "", denyWrite: "", denyRun: "" } };
 
 /** Goes behind the fence, and says where there is none. Never goes on with less than was asked for. */
 async function raiseFence(

@@ -81,6 +81,8 @@ describe.concurrent.each([...WAYS])("for whoever writes a plugin, tenon as %s", 
 `,
     ]);
     if (way !== "bun") return;
+    const anywhere = await runTenon(way, { cwd: "/", args: ["check", join(folder, "my_tool.ts")] });
+    expect([anywhere.code, anywhere.stderr]).toEqual([0, ""]);
     for (const command of [[join(BIN, "bun"), "test"], [join(BIN, "deno"), "test", "--no-remote"]]) {
       const run = Bun.spawnSync(command, { cwd: folder, env: { PATH: "", HOME: temp.top, NO_COLOR: "1" } });
       expect([command, run.exitCode, `${run.stdout}${run.stderr}`]).toEqual([
