@@ -152,19 +152,23 @@ describe("runTurn", () => {
 
   test("sends the same prefix at each step, apart from the marks", async () => {
     await fc.assert(
-      fc.asyncProperty(script, async (steps) => {
-        await using api = await fakeApi([...answersOf(steps), ...Array<Answer>(6).fill(reply({ text: "done" }))]);
-        const messages: Message[] = [];
-        const agent = agentFor(api, { registry });
-        await say(agent, messages, "go");
-        await say(agent, messages, "and then?");
-        for (const [index, request] of api.requests.entries()) {
-          const before = api.requests[index - 1];
-          if (before) expect(prefix(request).slice(0, prefix(before).length)).toEqual(prefix(before));
-        }
-        const wire = JSON.stringify(messages);
-        expect(wire).not.toContain("cache_control");
-      }),
+      // A paused call of the server that nobody answers any more is dropped: that is a change, and the one there is.
+      fc.asyncProperty(
+        script.filter((steps) => steps.every(({ ending }) => ending !== "pause_turn")),
+        async (steps) => {
+          await using api = await fakeApi([...answersOf(steps), ...Array<Answer>(6).fill(reply({ text: "done" }))]);
+          const messages: Message[] = [];
+          const agent = agentFor(api, { registry });
+          await say(agent, messages, "go");
+          await say(agent, messages, "and then?");
+          for (const [index, request] of api.requests.entries()) {
+            const before = api.requests[index - 1];
+            if (before) expect(prefix(request).slice(0, prefix(before).length)).toEqual(prefix(before));
+          }
+          const wire = JSON.stringify(messages);
+          expect(wire).not.toContain("cache_control");
+        },
+      ),
       { numRuns: 30 },
     );
   }, 60_000);

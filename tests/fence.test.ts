@@ -257,8 +257,8 @@ describe("enterFence refuses to begin, with a plain reason,", () => {
   const rows: [when: string, changes: Partial<FenceRules>, reason: RegExp][] = [
     [
       "when a writable folder is missing",
-      { write: ["/nonexistent"] },
-      /cannot open "\/nonexistent" for the fence \(ENOENT\)/,
+      { write: ["/no-such-place"] },
+      /cannot open "\/no-such-place" for the fence \(ENOENT\)/,
     ],
     ["when the kernel has no Landlock", { maxAbi: 0 }, /this kernel does not offer Landlock/],
   ];
@@ -300,7 +300,7 @@ describe("enterFence refuses to begin, with a plain reason,", () => {
 });
 
 test("selfTest says that a missing canary proves nothing", async () => {
-  expect(await selfTest({ canary: "/nonexistent" })).toContain(
+  expect(await selfTest({ canary: "/no-such-place" })).toContain(
     "the file that tests the fence is missing, so that nothing is proved",
   );
 });
