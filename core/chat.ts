@@ -44,6 +44,7 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
       ...(leaving === undefined ? {} : { leaving }),
     },
     async *turn(text, io) {
+      setup.undo.newTurn();
       approval.ask = askAt(screen, io, setup.confined ? undefined : UNCONFINED);
       const changes = await setup.reload({ askTrust: (untrusted) => askTrust(untrusted, io, screen) });
       for (const text of changes) yield { type: "warning", text };
@@ -59,7 +60,7 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
       approval.forget();
     },
     tools: () => toolLines(toolList(catalog, setup.registry)).join("\n"),
-    commands: { permissions: permissionsCommand(setup), reload: reloadCommand(setup) },
+    commands: { permissions: permissionsCommand(setup), reload: reloadCommand(setup), undo: undoCommand(setup) },
     ...(folders.state === undefined ? {} : { historyFile: join(folders.state, "history") }),
     wordsFor: (error) => isApiError(error) ? error.message : `a bug: ${oneLine(String(error), 500)}`,
   }, { stdin: process.stdin as ReadStream, screen });
@@ -102,6 +103,18 @@ function reloadCommand({ reload, catalog }: Setup): Command {
       const lines = await reload({ again: true });
       const waiting = catalog.untrusted.length > 0 ? ["The next turn asks whether to trust what is not trusted"] : [];
       return lines.length > 0 ? [...lines, ...waiting].join("\n") : ["No plugin has changed", ...waiting].join("\n");
+    },
+  };
+}
+
+function undoCommand({ undo }: Setup): Command {
+  const help = "take back what the last turn changed in files; /undo force also where they were changed since";
+  return {
+    help,
+    async run(words) {
+      if (words !== "" && words !== "force") return `There is no /undo ${oneLine(words)}. ${help}`;
+      const { lines } = await undo.takeBack({ force: words === "force", signal: new AbortController().signal });
+      return lines.join("\n");
     },
   };
 }

@@ -171,6 +171,11 @@ async function runTask(
       if (io.signal.aborted) return EXIT.interrupted;
       return well ? EXIT.done : EXIT.stopped;
     }
+    case "undo": {
+      const { lines, isWhole } = await setup.undo.takeBack({ force: task.force, signal: io.signal });
+      io.stdout.write(`${lines.map(visible).join("\n")}\n`);
+      return isWhole ? EXIT.done : EXIT.stopped;
+    }
     case "turn":
       return await runPrompt(task.words, options, setup, io);
   }

@@ -4,13 +4,14 @@ import process from "node:process";
 import { type HostFetch, openHostFetch } from "./host_fetch.ts";
 import type { Content } from "./message.ts";
 import { checkPlugin, importPlugin, type Plugin } from "./plugins.ts";
-import { type Channel, type HostStart, isSeenFile, type SeenList, type ToHost } from "./protocol.ts";
+import { noteChanges } from "./noted_changes.ts";
+import { type Channel, type FileChange, type HostStart, isSeenFile, type SeenList, type ToHost } from "./protocol.ts";
 import type { Outcome } from "./registry.ts";
 import { limitResult } from "./result_limit.ts";
 import { headOf, oneLine } from "./text.ts";
 import { createThrottle } from "./throttle.ts";
 import type { Context, Proposal, Seen, SeenFile } from "./tool.ts";
-import { openWorkspace } from "./workspace.ts";
+import { openOwnWorkspace, openWorkspace } from "./workspace.ts";
 
 /** Serves one channel. A host runs handlers; it never decides what is allowed: that is done around it. */
 export function serveHost(channel: Channel): void {
@@ -25,10 +26,14 @@ export function serveHost(channel: Channel): void {
   async function start(message: HostStart): Promise<void> {
     for (const plugin of await load(message.plugins)) plugins.set(plugin.loaded.definition.name, plugin);
     if (message.grant) {
-      const workspace = await openWorkspace(message.grant);
+      const own = "builtin" in message.plugins ? await openOwnWorkspace(message.grant) : undefined;
+      const workspace = own ?? await openWorkspace(message.grant);
       canFetch = message.grant.net !== undefined;
       run = { cwd: message.grant.root, env: message.env ?? ownEnvironment() };
-      makeContext = (signal, progress, seen) => ({ workspace, signal, progress, seen });
+      makeContext = (signal, progress, seen, changes) => {
+        const noted = own && noteChanges(own, (change) => changes.push(change));
+        return { workspace: noted ?? workspace, signal, progress, seen };
+      };
     }
     channel.send({ type: "ready", tools: [...plugins.values()].map((plugin) => plugin.loaded) });
   }
@@ -40,12 +45,13 @@ export function serveHost(channel: Channel): void {
     const fetching = canFetch && !message.preview ? openHostFetch(id, channel.send, abort.signal) : undefined;
     running.set(id, { abort, fetching });
     const notes: SeenList = [];
+    const changes: FileChange[] = [];
     const progress = createThrottle((text) => channel.send({ type: "progress", id, text }));
     const plugin = plugins.get(tool);
     const runOrPreview = message.preview ? previewPlugin : runPlugin;
     const outcome: Outcome = plugin
       ? await runOrPreview(plugin, message.input, {
-        ...makeContext(abort.signal, (text) => progress.push(String(text)), seenFiles(message.seen, notes)),
+        ...makeContext(abort.signal, (text) => progress.push(String(text)), seenFiles(message.seen, notes), changes),
         ...(plugin.loaded.permissions.run && run ? { run } : {}),
         ...(fetching ? { fetch: fetching.fetch } : {}),
       })
@@ -53,7 +59,8 @@ export function serveHost(channel: Channel): void {
     running.delete(id);
     progress.end();
     // Cut here and not only in core: 50 MB of text need not travel.
-    channel.send({ type: "result", id, ...outcome, ...limitResult(outcome), is_error: outcome.is_error, seen: notes });
+    const result = { ...outcome, ...limitResult(outcome), is_error: outcome.is_error, seen: notes };
+    channel.send({ type: "result", id, ...result, ...(changes.length > 0 ? { changes } : {}) });
   }
 
   channel.receive((message) => {
@@ -66,7 +73,12 @@ export function serveHost(channel: Channel): void {
   });
 }
 
-type ContextMaker = (signal: AbortSignal, progress: (text: string) => void, seen: Seen) => Context;
+type ContextMaker = (
+  signal: AbortSignal,
+  progress: (text: string) => void,
+  seen: Seen,
+  changes: FileChange[],
+) => Context;
 
 /** Core built it from nothing when it started this process. */
 function ownEnvironment(): { [name: string]: string } {
@@ -78,7 +90,10 @@ async function load(from: HostStart["plugins"]): Promise<Plugin[]> {
     const plugin = await importPlugin(from.file);
     return [from.inspect ? await inspect(plugin) : plugin];
   }
-  const builtin: { [name: string]: { [name: string]: unknown } } = await import("../plugins/mod.ts");
+  const builtin: { [name: string]: { [name: string]: unknown } } = {
+    ...await import("../plugins/mod.ts"),
+    restore: await import("./restore.ts"),
+  };
   return await Promise.all(from.builtin.map((name) => checkPlugin(builtin[name] ?? {}, name)));
 }
 

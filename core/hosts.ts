@@ -218,8 +218,8 @@ function openSession(
     if (typeof result === "string") return failed(order.tool, result);
     note(result.seen);
     if (ended !== undefined && result.is_error && !tells(result)) return failed(order.tool, ended);
-    const { content, is_error, proposal } = result;
-    return { content, is_error, ...(proposal ? { proposal } : {}) };
+    const { content, is_error, proposal, changes } = result;
+    return { content, is_error, ...(proposal ? { proposal } : {}), ...(changes ? { changes } : {}) };
   }
 
   return { ready: ready.promise, gone: connection.closed, isGone: () => gone, call, kill };

@@ -13,6 +13,7 @@ export type Task =
   | { name: "trust"; folder: string | undefined; yes: boolean; revoke: boolean }
   | { name: "new"; plugin: string }
   | { name: "check"; files: string[] }
+  | { name: "undo"; force: boolean }
   | { name: "doctor"; json: boolean }
   | { name: "show"; text: string };
 
@@ -128,6 +129,9 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
   program.command("check").description("load plugin files and say what is wrong; exit code 1 if one is bad")
     .argument("<files...>", "the files")
     .action((files) => choose({ name: "check", files }));
+  program.command("undo").description("take back what the last turn changed in files, not what commands did")
+    .option("--force", "also where a file was changed since")
+    .action(({ force = false }) => choose({ name: "undo", force }));
   program.command("doctor").description("show runtime, fence, key source and folders, and what is wrong")
     .option("--json", "as JSON")
     .action(({ json = false }) => choose({ name: "doctor", json }));

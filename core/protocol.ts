@@ -14,7 +14,18 @@ const Image = v.object({
   type: v.literal("image"),
   source: v.object({ type: v.literal("base64"), media_type: v.string(), data: v.string() }),
 });
-const SeenFile = v.object({ sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)), whole: v.boolean() });
+const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const SeenFile = v.object({ sha256: Sha256, whole: v.boolean() });
+/** Bytes of a file before a change, at most, for it to be kept. */
+export const CHANGE_LIMIT = 10_000_000;
+const FileChange = v.object({
+  /** As `workspace.resolve` gives it. */
+  path: v.string(),
+  /** What was there, in base64; null: nothing was. Absent where that is over the limit. */
+  before: v.exactOptional(v.nullable(v.pipe(v.string(), v.maxLength(4 * Math.ceil(CHANGE_LIMIT / 3))))),
+  /** SHA-256 of what is there now. */
+  after: Sha256,
+});
 const SeenList = v.array(v.tuple([v.string(), SeenFile]));
 const Json = v.record(v.string(), v.unknown());
 /** A host can say what it likes: what its tools are called by reaches the screen and the API. */
@@ -81,11 +92,14 @@ export const FromHost = v.variant("type", [
       v.object({ path: v.string(), diff: v.string() }),
       v.object({ command: v.string() }),
     ])),
+    /** What a built-in tool changed through its workspace. */
+    changes: v.exactOptional(v.array(FileChange)),
   }),
 ]);
 export type FromHost = v.InferOutput<typeof FromHost>;
 /** A plugin that loaded, as core knows it: everything but its code. */
 export type Loaded = v.InferOutput<typeof Loaded>;
+export type FileChange = v.InferOutput<typeof FileChange>;
 export type SeenList = v.InferOutput<typeof SeenList>;
 
 /** Whether core would take it: a plugin may note what it likes. */

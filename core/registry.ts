@@ -2,6 +2,7 @@
 
 import type { Event } from "./agent.ts";
 import type { Content, ToolResultBlock, ToolUseBlock } from "./message.ts";
+import type { FileChange } from "./protocol.ts";
 import { limitResult } from "./result_limit.ts";
 import { oneLine } from "./text.ts";
 import type { JsonSchema, Permissions, Proposal } from "./tool.ts";
@@ -20,6 +21,8 @@ export interface Outcome {
   is_error: boolean;
   /** Of a preview only: what the call would do. */
   proposal?: Proposal;
+  /** Of a call of a built-in tool: the files that it changed. */
+  changes?: FileChange[];
 }
 
 /** One call on its way to a tool. `progress` may be called until the outcome is there. */

@@ -49,6 +49,17 @@ export async function replaceFile({ real, names, text, replaces }: Replacement):
   await replaceIn(place, names.at(-1) ?? "", text, replaces);
 }
 
+/** Removes a regular file; with `replaces` only one that is still this, compared at the last moment, as above. */
+export async function removeFile(real: string, replaces: string | undefined): Promise<void> {
+  await using folder = await openFolder(parentOf(real));
+  const target = toDisk(folder.at(nameOf(real)));
+  if (!(await lstat(target)).isFile()) throw refused("it is not a regular file");
+  if (!(await folder.isHeld())) throw refused("its folder changed while it was removed. Try again");
+  if (replaces !== undefined && await hashOf(target) !== replaces) throw refused("it was changed since");
+  await unlink(target);
+  await folder.sync();
+}
+
 async function replaceIn(place: string, name: string, text: string, replaces: Replacement["replaces"]): Promise<void> {
   await using folder = await openFolder(place);
   const target = toDisk(folder.at(name));

@@ -20,6 +20,8 @@ import { systemPrompt } from "./prompt.ts";
 import { createRegistry, type Registry, type Tool, type WireDefinition } from "./registry.ts";
 import { isExecutable, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
 import type { SeenFile } from "./tool.ts";
+import { createUndo, restorer, type Undo } from "./undo.ts";
+import { openUndoStore, undoFolder } from "./undo_store.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 
@@ -32,6 +34,7 @@ export interface Setup extends Premises {
   /** What the model has seen of files in this session. */
   seen: Map<string, SeenFile>;
   approval: Approval;
+  undo: Undo;
   hosts: Hosts;
   catalog: Catalog;
   /** Of the tools as they are now; another one after a `reload`. */
@@ -63,10 +66,11 @@ export async function setUp(options: Options, given: Premises, fence: FenceStatu
   const sources = isExecutable() ? undefined : realOf(ownPluginFolder());
   const guarded = ownPlaces(premises);
   const roots = [...new Set([policy.root, ...policy.write.scope])];
-  const guard = (tool: Tool) => approval.guard(watchIntegrity(tool, roots));
+  const undo = createUndo(openUndoStore(undoFolder(state, policy.root)), restorer(hosts, policy, guarded));
+  const guard = (tool: Tool) => approval.guard(watchIntegrity(undo.guard(tool), roots));
   const catalog = await openCatalog({ policy, folders: pluginFolders, sources, guarded, state, hosts, guard });
   const setup: Setup = {
-    ...{ ...premises, fence, confined, seen, approval, hosts, catalog },
+    ...{ ...premises, fence, confined, seen, approval, undo, hosts, catalog },
     registry: createRegistry(chosen(catalog, options.tools)),
     async reload({ again = false, askTrust }) {
       await catalog.refresh({ again });

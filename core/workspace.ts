@@ -10,12 +10,18 @@ import { showName, toDisk } from "./name.ts";
 import { entriesIn, openFile } from "./opening.ts";
 import { childOf } from "./path.ts";
 import { cannot, codeOf, refused } from "./refusal.ts";
-import { replaceFile } from "./replacing.ts";
+import { removeFile, replaceFile } from "./replacing.ts";
 import type { Entry, Stat, Workspace } from "./tool.ts";
 import { walkFiles } from "./walked_files.ts";
 import { walk } from "./walking.ts";
 
 export type { Grant } from "./grant.ts";
+
+/** What built-in tools have beyond the interface of plugins. */
+export interface OwnWorkspace extends Workspace {
+  /** Removes a file, the one behind every link; with `replaces` (SHA-256 in hex) only while it is still this one. */
+  removeFile(path: string, replaces?: string): Promise<void>;
+}
 
 const TEXT_LIMIT = 10_000_000;
 const BYTES_LIMIT = 50_000_000;
@@ -31,6 +37,12 @@ const CHUNK = 65_536;
  * stops that where there is one.
  */
 export async function openWorkspace(grant: Grant): Promise<Workspace> {
+  const { removeFile: _, ...workspace } = await openOwnWorkspace(grant);
+  return workspace;
+}
+
+/** The same for built-in tools. */
+export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
   const rules = await rulesOf(grant);
   const held = grantsNothing(grant) ? undefined : await lstat(toDisk(rules.root), { bigint: true });
 
@@ -190,6 +202,13 @@ export async function openWorkspace(grant: Grant): Promise<Workspace> {
         if (!text.isWellFormed()) throw refused("the text has half a character in it (a lone surrogate)");
         const { real, missing } = await locateTarget(path);
         await replaceFile({ real, names: missing, text, replaces });
+      }),
+
+    removeFile: (path, replaces) =>
+      attempt("remove", path, async () => {
+        const { real, missing } = await locateTarget(path);
+        if (missing.length > 0) throw refused("it is no longer there");
+        await removeFile(real, replaces);
       }),
   };
 }

@@ -90,6 +90,11 @@ describe("watchIntegrity", () => {
       `echo '{"scripts": {"a":"b"}}' > package.json`,
     ],
     ["other files change", "true", "mkdir src; echo x > src/.envrc; echo x > Makefile"],
+    [
+      "a large file behind a link changes",
+      "mkdir ../g; truncate -s 2M ../g/config; ln -s ../g .git",
+      "truncate -s 3M ../g/config",
+    ],
     ["what lies behind a link changes", "mkdir d; ln -s d .vscode", "echo x > d/tasks.json"],
   ];
   test.each(silent)("says nothing when %s", async (_what, setup, command) => {

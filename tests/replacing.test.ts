@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { chown, mkdir, readdir, readFile, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "../core/path.ts";
+import { openOwnWorkspace } from "../core/workspace.ts";
 import { USERS } from "./support/fence_runs.ts";
 import { RUNTIMES } from "./support/runtimes.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
@@ -159,6 +160,36 @@ describe.each(RUNTIMES)("permissions under %s", (_name, run) => {
     const files = { "ro.txt": "keep\n", "rod/f.txt": "keep\n", "rw.txt": "x\n" };
     expect(await filesIn(temp, Object.keys(files))).toEqual(files);
     await temp.sh("chmod 755 rod");
+  });
+});
+
+describe("removeFile", () => {
+  const rows: [what: string, setup: string, path: string, replaces: string | undefined, how: string | undefined][] = [
+    ["the file that it is", "printf old > a", "a", sha256("old"), undefined],
+    ["a file, whatever it is", "printf new > a", "a", undefined, undefined],
+    ["the file behind a link", "printf old > a; ln -s a l", "l", sha256("old"), undefined],
+    ["another content", "printf new > a", "a", sha256("old"), "it was changed since"],
+    ["nothing", "true", "a", undefined, "it is no longer there"],
+    ["a folder", "mkdir a", "a", undefined, "it is not a regular file"],
+    ["a pipe", "mkfifo a", "a", undefined, "it is not a regular file"],
+    [
+      "a file of git",
+      "mkdir .git; echo > .git/a",
+      ".git/a",
+      undefined,
+      "nothing is written below .git. Use git itself",
+    ],
+    ["what is outside", "true", "../a", undefined, "it is outside the workspace. Use a path inside it"],
+  ];
+  test.each(rows)("removes, or refuses, %s", async (_what, setup, path, replaces, how) => {
+    await using temp = await tempWorkspace();
+    await temp.sh(setup);
+    const { root } = temp;
+    const before = await readdir(root);
+    const workspace = await openOwnWorkspace({ root, read: [root], write: [root], denyRead: [], denyWrite: [] });
+    const problem = await workspace.removeFile(path, replaces).then(() => undefined, messageOf);
+    expect(problem).toBe(how && `Cannot remove "${path}": ${how}`);
+    expect(await readdir(root)).toEqual(how === undefined ? before.filter((name) => name !== "a") : before);
   });
 });
 

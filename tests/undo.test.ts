@@ -1,0 +1,241 @@
+import { describe, expect, test } from "bun:test";
+import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createHosts } from "../core/hosts.ts";
+import type { ToolUseBlock } from "../core/message.ts";
+import { grantFor } from "../core/permissions.ts";
+import { checkPlugin } from "../core/plugins.ts";
+import { makePolicy } from "../core/policy.ts";
+import { BUILT_IN, createRegistry, type Host, type Tool } from "../core/registry.ts";
+import { createUndo, restorer } from "../core/undo.ts";
+import { openUndoStore, undoFolder } from "../core/undo_store.ts";
+import * as builtin from "../plugins/mod.ts";
+import { flagsOf } from "./support/flags.ts";
+import { connectInProcess } from "./support/host_in_process.ts";
+import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
+import { filesIn } from "./support/tool_session.ts";
+
+type Call = [tool: string, input: unknown];
+
+const write = (path: string, content: string): Call => ["write_file", { path, content }];
+const edit = (path: string, old_string: string, new_string: string): Call => [
+  "edit_file",
+  { path, old_string, new_string },
+];
+const read = (path: string): Call => ["read_file", { path }];
+
+const SCOPE = "Only what the built-in file tools changed is taken back, not what commands did";
+const FORCE = "With force they are put back all the same; what cannot be is forgotten";
+
+/** The built-in tools with undo around them; what is kept lies beside the workspace, also for the next one that is opened. */
+async function open({ root, top }: TempWorkspace, flags: string[] = ["--allow-write"]) {
+  const policy = makePolicy(flagsOf(flags).flags, { root, resolve: (path) => join(root, path) });
+  const hosts = createHosts(connectInProcess, new Map());
+  const undo = createUndo(openUndoStore(undoFolder(join(top, "state"), root)), restorer(hosts, policy, []));
+  const tools = Object.entries(builtin).map(async ([name, module]): Promise<Tool> => {
+    const { loaded } = await checkPlugin({ ...module }, name);
+    const { definition, permissions } = loaded;
+    const grant = grantFor(policy, permissions);
+    const host = hosts.open({ plugins: { builtin: [name] }, needs: permissions, grant }, [loaded]);
+    return undo.guard({ definition, permissions, source: BUILT_IN, host });
+  });
+  const registry = createRegistry(await Promise.all(tools));
+  const { signal } = new AbortController();
+  return {
+    hosts,
+    undo,
+    async turn(...calls: Call[]) {
+      undo.newTurn();
+      const blocks = calls.map(([name, input], at): ToolUseBlock => ({ type: "tool_use", id: `${at}`, name, input }));
+      const results = new Map();
+      for await (const _ of registry.runAll(blocks, results, signal)); // the results are what counts
+      for (const { content, is_error } of results.values()) if (is_error) throw new Error(content);
+    },
+    takeBack: async (force = false) => (await undo.takeBack({ force, signal })).lines,
+  };
+}
+
+describe("takeBack", () => {
+  test("puts back what was changed, byte for byte, and removes what was made", async () => {
+    const old = "\ufeffone\r\ntwo\r\n\u{1f600} no end";
+    await using temp = await tempWorkspace({ "d/a.txt": old, "b.txt": "b\n" });
+    await chmod(join(temp.root, "d/a.txt"), 0o741);
+    const { turn, takeBack } = await open(temp);
+    await turn(read("d/a.txt"), read("b.txt"));
+    await turn(
+      ...[edit("d/a.txt", "one", "1"), edit("d/a.txt", "two", "2"), write("b.txt", "")],
+      ...[write("new/c.txt", "c\n"), edit("new/c.txt", "c", "d")],
+    );
+    expect(await takeBack()).toEqual(["Removed: new/c.txt", "Taken back: b.txt", "Taken back: d/a.txt", SCOPE]);
+    expect(await filesIn(temp, ["d/a.txt", "b.txt", "new/c.txt"])).toEqual({
+      "d/a.txt": old,
+      "b.txt": "b\n",
+      "new/c.txt": null,
+    });
+    expect((await stat(join(temp.root, "d/a.txt"))).mode & 0o777).toBe(0o741);
+    expect(await takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
+  });
+
+  test("goes back a turn at a time, over turns that changed nothing, and after a new start", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "0\n" });
+    const first = await open(temp);
+    await first.turn(read("a.txt"));
+    await first.turn(edit("a.txt", "0", "1"));
+    await first.turn(read("a.txt"), ["bash", { command: "echo x > by_bash" }]);
+    await first.turn(edit("a.txt", "1", "2"));
+    first.hosts.close();
+    const second = await open(temp);
+    expect(await second.takeBack()).toEqual(["Taken back: a.txt", SCOPE]);
+    expect(await temp.workspace.readText("a.txt")).toBe("1\n");
+    expect(await second.takeBack()).toEqual(["Taken back: a.txt", SCOPE]);
+    expect(await temp.workspace.readText("a.txt")).toBe("0\n");
+    expect(await temp.workspace.exists("by_bash")).toBe(true);
+  });
+
+  test("knows only its own workspace", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "0\n" });
+    await (await open(temp)).turn(write("b.txt", "b\n"));
+    await mkdir(join(temp.top, "other"));
+    const other = await open({ ...temp, root: join(temp.top, "other") });
+    expect(await other.takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
+  });
+
+  const changed: [what: string, change: (root: string) => Promise<unknown>, problem: string][] = [
+    ["was changed", (root) => writeFile(join(root, "d/a.txt"), "mine\n"), "it was changed since"],
+    ["is gone", (root) => rm(join(root, "d/a.txt")), "it is no longer there"],
+    ["is a folder", async (root) => {
+      await rm(join(root, "d/a.txt"));
+      await mkdir(join(root, "d/a.txt"));
+    }, "it is a directory. Use list_files"],
+    ["is a link", async (root) => {
+      await rename(join(root, "d/a.txt"), join(root, "d/real"));
+      await symlink("real", join(root, "d/a.txt"));
+    }, "a part of its path is a link now"],
+    ["lies in a folder that is a link", async (root) => {
+      await rename(join(root, "d"), join(root, "e"));
+      await symlink("e", join(root, "d"));
+    }, "a part of its path is a link now"],
+    ["leads outside", async (root) => {
+      await rename(join(root, "d"), join(root, "../outside"));
+      await symlink("../outside", join(root, "d"));
+    }, "it is outside the workspace. Use a path inside it"],
+  ];
+  test.each(changed)("leaves a file that %s since, and takes back the others", async (_what, change, problem) => {
+    await using temp = await tempWorkspace({ "d/a.txt": "old\n", "b.txt": "old\n" });
+    const { turn, takeBack } = await open(temp);
+    await turn(read("d/a.txt"), edit("d/a.txt", "old", "new"), write("c.txt", "new\n"));
+    await change(temp.root);
+    expect(await takeBack()).toEqual(["Removed: c.txt", `Left as it is: d/a.txt: ${problem}`, FORCE, SCOPE]);
+    expect(await takeBack()).toEqual([`Left as it is: d/a.txt: ${problem}`, FORCE, SCOPE]);
+    const outside = await readFile(join(temp.top, "outside/a.txt"), "utf8").catch(() => "new\n");
+    expect(outside).toBe("new\n");
+  });
+
+  test("with force takes back what was changed or removed since, and no more", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n", "b.txt": "old\n" });
+    const { turn, takeBack } = await open(temp);
+    await turn(read("a.txt"), read("b.txt"));
+    await turn(edit("a.txt", "old", "new"), edit("b.txt", "old", "new"), write("c.txt", "new\n"));
+    await temp.sh("echo mine > a.txt; rm b.txt; echo mine > c.txt");
+    expect(await takeBack(true)).toEqual(["Removed: c.txt", "Taken back: b.txt", "Taken back: a.txt", SCOPE]);
+    expect(await filesIn(temp, ["a.txt", "b.txt", "c.txt"])).toEqual({
+      "a.txt": "old\n",
+      "b.txt": "old\n",
+      "c.txt": null,
+    });
+  });
+
+  test("with force forgets what cannot be put back", async () => {
+    await using temp = await tempWorkspace();
+    const { turn, takeBack } = await open(temp);
+    await turn(write("a.txt", "new\n"));
+    await temp.sh("mv a.txt b.txt; ln -s b.txt a.txt");
+    expect(await takeBack(true)).toEqual(["Left as it is: a.txt: a part of its path is a link now", SCOPE]);
+    expect(await takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
+  });
+
+  test("can be done again when it was cut short", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n" });
+    const { turn, takeBack } = await open(temp);
+    await turn(read("a.txt"), edit("a.txt", "old", "new"), write("c.txt", "new\n"));
+    await temp.sh("echo old > a.txt; rm c.txt"); // as it is after all was put back, and before that was noted
+    expect(await takeBack()).toEqual(["Removed: c.txt", "Taken back: a.txt", SCOPE]);
+  });
+
+  test("works where writing is asked for, and not where it is denied", async () => {
+    await using temp = await tempWorkspace();
+    await (await open(temp)).turn(write("a.txt", "new\n"));
+    expect(await (await open(temp, ["--deny-write"])).takeBack()).toEqual([
+      "Left as it is: a.txt: writing it was not granted by the user",
+      FORCE,
+      SCOPE,
+    ]);
+    expect(await (await open(temp, ["--no-prompt"])).takeBack()).toEqual(["Removed: a.txt", SCOPE]);
+  });
+
+  test.skipIf(process.getuid?.() === 0)("leaves a file in a folder that may not be written", async () => {
+    await using temp = await tempWorkspace({ "d/a.txt": "old\n" });
+    const { turn, takeBack } = await open(temp);
+    await turn(read("d/a.txt"), edit("d/a.txt", "old", "new"));
+    await chmod(join(temp.root, "d"), 0o500);
+    expect((await takeBack())[0]).toBe("Left as it is: d/a.txt: the system does not permit it");
+    await chmod(join(temp.root, "d"), 0o700);
+  });
+
+  test("says of a file over 10 MB that its old content was not kept", async () => {
+    await using temp = await tempWorkspace({ "big.txt": `old${"x".repeat(10_000_000)}` });
+    const { turn, takeBack } = await open(temp);
+    await turn(read("big.txt"), edit("big.txt", "old", "new"));
+    expect((await takeBack())[0]).toBe("Left as it is: big.txt: its old content was not kept");
+  });
+});
+
+describe("what is kept", () => {
+  test("is private, and nothing of it is left once it was taken back", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n" });
+    const { turn, takeBack } = await open(temp);
+    await turn(read("a.txt"), edit("a.txt", "old", "new"));
+    const modes = Bun.spawnSync(["find", join(temp.top, "state"), "-printf", "%y%m "]).stdout.toString();
+    expect(modes).toMatch(/^(?:d700 |f600 )+$/);
+    await takeBack();
+    const files = Bun.spawnSync(["find", join(temp.top, "state"), "-type", "f"]).stdout.toString();
+    expect(files.trim().split("/").at(-1)).toBe("turns.json");
+  });
+
+  test("is never what a plugin says", async () => {
+    const forged: Host = {
+      call: () =>
+        Promise.resolve({
+          content: "",
+          is_error: false,
+          changes: [{ path: "a", before: null, after: "0".repeat(64) }],
+        }),
+    };
+    await using temp = await tempWorkspace();
+    const { undo, takeBack } = await open(temp);
+    const definition = { name: "p", description: "d", input_schema: {} };
+    const tool: Tool = { definition, permissions: { write: true }, source: "/p.ts", host: forged };
+    expect(undo.guard(tool)).toBe(tool);
+    expect(await takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
+  });
+
+  test("is missed once, where it cannot be kept, and the calls go on", async () => {
+    await using temp = await tempWorkspace();
+    await writeFile(join(temp.top, "state"), "no folder");
+    const { undo } = await open(temp);
+    const host: Host = {
+      call: () =>
+        Promise.resolve({
+          content: "ok",
+          is_error: false,
+          changes: [{ path: "a", before: null, after: "0".repeat(64) }],
+        }),
+    };
+    const definition = { name: "w", description: "d", input_schema: {} };
+    const guarded = undo.guard({ definition, permissions: { write: true }, source: BUILT_IN, host }).host;
+    const told: string[] = [];
+    const options = { signal: new AbortController().signal, progress() {}, warn: (text: string) => told.push(text) };
+    for (const _ of [1, 2]) expect(await guarded.call("w", {}, options)).toMatchObject({ content: "ok" });
+    expect(told).toEqual(["The old content of a could not be kept: undo will not know of it"]);
+  });
+});
