@@ -5,7 +5,7 @@ import { systemPrompt } from "../core/prompt.ts";
 describe("systemPrompt", () => {
   test("keeps its bytes; a change of the prompt changes this hash on purpose", () => {
     expect(createHash("sha256").update(systemPrompt()).digest("hex")).toBe(
-      "dc917d78795c3585f8bae0d1d447db949b8f413dc92b8eb25c9e46e2986fe3a9",
+      "ea429067378c3fe9b43a39aec5ddc90f547497be9e53dbfc218a42a93058a55e",
     );
   });
 
@@ -25,6 +25,13 @@ describe("systemPrompt", () => {
     expect(lines.filter((line) => line.startsWith("- ")).length).toBeLessThanOrEqual(18);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(130);
   });
+
+  test.each([["look first"], ["read what you edit"], ["run the tests"], ["Follow the user's word"]])(
+    "says: %s",
+    (words) => {
+      expect(systemPrompt()).toContain(words);
+    },
+  );
 
   test.each([["list_files"], ["read_file"]])("names %s", (tool) => {
     expect(systemPrompt()).toContain(tool);
