@@ -7,7 +7,7 @@ import { basename, extname } from "./path.ts";
 import { grantFor, isOffered, permissionSet } from "./permissions.ts";
 import type { PluginFolder } from "./plugin_folders.ts";
 import { type Candidate, createLoader, type Examined, type Good } from "./plugin_loader.ts";
-import { checkPlugin, findPlugins, type SetAside } from "./plugins.ts";
+import { checkPlugin, findPlugins, type SetAside, setAsideLine } from "./plugins.ts";
 import type { Policy } from "./policy.ts";
 import type { Loaded } from "./protocol.ts";
 import { BUILT_IN, type Tool } from "./registry.ts";
@@ -188,9 +188,4 @@ function changesBetween(before: View, after: View): string[] {
     ...[...old.keys()].filter((name) => !now.has(name)).map((name) => `Tool gone: ${name}`),
     ...after.setAside.filter(({ file, problem }) => !told.has(`${file}: ${problem}`)).map(setAsideLine),
   ];
-}
-
-/** For the user, on one line once it is made visible. */
-export function setAsideLine({ file, problem, stays }: SetAside): string {
-  return `${file}: ${problem}. ${stays ? "The version before stays" : "Set aside"}`;
 }

@@ -10,12 +10,12 @@ import type { FenceStatus } from "./fence_rules.ts";
 import { leavingLine } from "./leaving.ts";
 import { dirname, resolve } from "./path.ts";
 import { realOf } from "./place.ts";
+import { setAsideLine } from "./plugins.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { mayRead, programFolder, readEnv } from "./runtime.ts";
-import { setAsideLine } from "./catalog.ts";
 import { askWithoutRefused } from "./refused_tool.ts";
 import { openScreen, paint, type Screen } from "./screen.ts";
-import { openModel, type Setup, setUp } from "./start.ts";
+import type { Setup } from "./start.ts";
 import { oneLine, visible } from "./text.ts";
 import { reachNotice, untrustedLines } from "./trust_notice.ts";
 import { usageError } from "./usage_error.ts";
@@ -76,6 +76,8 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   const fence = await raiseFence(options, premises, files.map(dirname), io);
   if (isCheck) return await (await import("./author.ts")).runCheck(files, premises, fence, io.stdout);
   if (task.name === "trust") return await trust(task, options, premises, { ...io, canAsk });
+  // Not before: what goes behind the fence starts anew there, and would load the tools twice.
+  const { setUp } = await import("./start.ts");
   const setup = await setUp(options, premises, fence);
   try {
     return await runTask(task, options, setup, io);
@@ -182,6 +184,7 @@ async function runTask(
 }
 
 async function runPrompt(words: readonly string[], options: Options, setup: Setup, io: Io): Promise<number> {
+  const { openModel } = await import("./start.ts");
   const { readPrompt } = await import("./stdin.ts");
   const { registry, catalog } = setup;
   const model = await openModel(options, (line) => io.stderr.write(`${line}\n`));

@@ -3,7 +3,6 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { lendModules } from "./lend.ts";
-import { loadProblem } from "./load_problem.ts";
 import { basename, extname, join } from "./path.ts";
 import type { Loaded } from "./protocol.ts";
 import { byCodePoint } from "./registry.ts";
@@ -28,6 +27,11 @@ export interface SetAside {
   problem: string;
   /** An older version of it that worked is used on. */
   stays?: true;
+}
+
+/** For the user, on one line once it is made visible. */
+export function setAsideLine({ file, problem, stays }: SetAside): string {
+  return `${file}: ${problem}. ${stays ? "The version before stays" : "Set aside"}`;
 }
 
 /** Default and greatest limit of one call in milliseconds. */
@@ -78,6 +82,7 @@ export async function importPlugin(file: string): Promise<Plugin> {
     timer = setTimeout(() => reject(new Error("did not finish loading within 5 s (a top-level await?)")), 5000);
   });
   const module = import(pathToFileURL(file).href).catch(async (error) => {
+    const { loadProblem } = await import("./load_problem.ts");
     throw new Error(await loadProblem(error, file));
   });
   try {
