@@ -1,8 +1,8 @@
 /** A plugin file with all that it imports, and the one hash of it: what trust and kept definitions go by. */
 
-import { createHash } from "node:crypto";
 import { open, realpath } from "node:fs/promises";
 import { constants } from "node:fs";
+import { sha256Of } from "./hash.ts";
 import { dirname, extname, join, relative, SEPARATOR } from "./path.ts";
 import { readImports } from "./plugin_imports.ts";
 import { byCodePoint } from "./registry.ts";
@@ -78,11 +78,6 @@ export async function readClosure(plugin: string): Promise<Closure> {
     ...(problem === undefined ? {} : { open: problem }),
     isPure: isPure && problem === undefined,
   };
-}
-
-/** In hex. */
-export function sha256Of(bytes: Uint8Array | string): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** The list of names and hashes is plain JSON, so that no two lists have one text. */

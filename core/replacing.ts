@@ -1,8 +1,8 @@
 /** Writes a whole file at once: a temporary file beside the target, then one rename. */
 
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import { constants, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
-import { createHash, randomBytes } from "node:crypto";
+import { startSha256 } from "./hash.ts";
 import { toDisk } from "./name.ts";
 import { type Folder, isAt, openFolder, TEMPORARY } from "./opening.ts";
 import { childOf, nameOf, parentOf } from "./path.ts";
@@ -68,7 +68,7 @@ async function replaceIn(place: string, name: string, text: string, replaces: Re
   // A rename asks only for the folder: a file that may not be written must be refused here.
   if (old !== undefined) await (await open(target, constants.O_WRONLY | NOT_THROUGH)).close();
   await removeStale(folder);
-  const temporaryName = `.tenon-${randomBytes(8).toString("hex")}.tmp`;
+  const temporaryName = `.tenon-${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}.tmp`;
   const temporary = toDisk(folder.at(temporaryName));
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOT_THROUGH;
   // A new file gets what the umask leaves; one that replaces another is private until it has the other's mode.
@@ -101,7 +101,7 @@ async function replaceIn(place: string, name: string, text: string, replaces: Re
 async function hashOf(target: string | Buffer): Promise<string | null> {
   try {
     await using handle = await open(target, constants.O_RDONLY | NOT_THROUGH);
-    const hash = createHash("sha256");
+    const hash = startSha256();
     const chunk = new Uint8Array(CHUNK);
     for (let size = -1; size !== 0;) {
       size = (await handle.read(chunk, 0, CHUNK)).bytesRead;

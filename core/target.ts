@@ -1,6 +1,6 @@
 /** The file that a tool is about to change: where it is, what is in it, and that the model has seen just that. */
 
-import { createHash } from "node:crypto";
+import { sha256Of } from "./hash.ts";
 import { quoted } from "./refusal.ts";
 import type { Context, SeenFile } from "./tool.ts";
 
@@ -61,9 +61,4 @@ export async function inWords<T>(verb: Need["verb"], path: string, answer: Promi
 /** The error for the model: why a file is not changed. */
 export function cannot(verb: Need["verb"], path: string, how: string): Error {
   return new Error(`Cannot ${verb} ${quoted(path)}: ${how}`);
-}
-
-/** SHA-256 in hex; of a text, as UTF-8. */
-export function sha256Of(content: Uint8Array | string): string {
-  return createHash("sha256").update(content).digest("hex");
 }

@@ -1,7 +1,7 @@
 /** `--trace`: what each request holds, for whoever wants to see why it costs what it costs. */
 
-import { createHash } from "node:crypto";
 import type { Ask, Event } from "./agent.ts";
+import { startSha256 } from "./hash.ts";
 import type { Block, Message, Reply } from "./message.ts";
 import type { WireDefinition } from "./registry.ts";
 import { oneLine } from "./text.ts";
@@ -46,7 +46,7 @@ function wordsOf(block: Block): string {
 }
 
 function hashOf(parts: readonly string[]): string {
-  const hash = createHash("sha256");
+  const hash = startSha256();
   for (const part of parts) hash.update(part);
   return hash.digest("hex").slice(0, 12);
 }

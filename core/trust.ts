@@ -5,9 +5,10 @@ import process from "node:process";
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
 import { declaredPermissions } from "./declared_permissions.ts";
+import { sha256Of } from "./hash.ts";
 import { basename, dirname, isInside, join } from "./path.ts";
 import { permissionSet } from "./permissions.ts";
-import { type Closure, readClosure, sha256Of } from "./plugin_closure.ts";
+import { type Closure, readClosure } from "./plugin_closure.ts";
 import { deno } from "./runtime.ts";
 import { mayWrite, readState, writeState } from "./state_file.ts";
 import type { Permissions } from "./tool.ts";

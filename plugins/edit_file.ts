@@ -3,9 +3,10 @@
 import { describeBytes } from "../core/encoding.ts";
 import { unifiedDiff } from "../core/diff.ts";
 import { BOM, type Edited, findPlaces, linesAt, type Place, replaceAt } from "../core/edit.ts";
+import { sha256Of } from "../core/hash.ts";
 import { notFoundHint } from "../core/not_found_hint.ts";
 import { quoted } from "../core/refusal.ts";
-import { cannot, inWords, openTarget, sha256Of, type Target } from "../core/target.ts";
+import { cannot, inWords, openTarget, type Target } from "../core/target.ts";
 import { headOf } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 

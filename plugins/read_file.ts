@@ -1,8 +1,8 @@
 /** read_file: a page of a text file with line numbers, or an image. */
 
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import { describeBytes } from "../core/encoding.ts";
+import { startSha256 } from "../core/hash.ts";
 import { IMAGE_LIMIT, kindOfImage, readImage, SIDE_LIMIT } from "../core/image.ts";
 import { createPager, type Page, type Pager } from "../core/lines.ts";
 import { foldName, showExactly } from "../core/name.ts";
@@ -57,7 +57,7 @@ export const handler: Handler<Input> = async ({ path, offset, limit }, context) 
 
 /** Lets the whole file go by once, for its hash, its lines, and its bytes if it is an image. */
 async function passOnce(path: string, pager: Pager, { workspace, signal }: Context) {
-  const hash = createHash("sha256");
+  const hash = startSha256();
   let image: Uint8Array[] | undefined;
   let size = 0;
   for await (const chunk of workspace.readChunks(path)) {

@@ -2,8 +2,9 @@
 
 import { unifiedDiff } from "../core/diff.ts";
 import { BOM } from "../core/edit.ts";
+import { sha256Of } from "../core/hash.ts";
 import { quoted } from "../core/refusal.ts";
-import { inWords, openTarget, sha256Of } from "../core/target.ts";
+import { inWords, openTarget } from "../core/target.ts";
 import { countLines } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 

@@ -75,9 +75,16 @@ describe("the house", () => {
   });
 
   test("what is slow to load is loaded when it is used", () => {
-    const atStart = [...loadedWith("core/cli.ts")];
-    const slow = ["@anthropic-ai/sdk", "@valibot/to-json-schema", "@cfworker/json-schema", "re2js", "diff", "bun:ffi"];
+    const atStart = [...loadedWith("core/cli.ts"), ...loadedWith("core/start.ts")];
+    const slow = [
+      ...["node:crypto", "node:stream", "node:tty", "node:util"],
+      ...["@anthropic-ai/sdk", "@valibot/to-json-schema", "@cfworker/json-schema", "re2js", "diff", "bun:ffi"],
+    ];
     expect(atStart.filter((path) => slow.includes(path))).toEqual([]);
+  });
+
+  test("no tool is loaded before the fence is up: there the program starts anew", () => {
+    expect([...loadedWith("core/cli.ts")].filter((path) => path.startsWith("plugins"))).toEqual([]);
   });
 
   test("every plugin in plugins/ is named in plugins/mod.ts, so that the executable has it", () => {
