@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import process from "node:process";
 import { cleanEnvironment } from "./environment.ts";
-import { type FenceStatus, systemRules } from "./fence.ts";
+import { type FenceStatus, type SystemRules, systemRules } from "./fence.ts";
 import { coreRules, findCanary, hostRules } from "./fence_plan.ts";
 import { connectProcess } from "./host_process.ts";
 import { connectWorker, workerPermissions } from "./host_worker.ts";
@@ -46,11 +46,11 @@ function workers(premises: Premises): Connect {
 }
 
 function processes(premises: Premises, fence: FenceStatus): Connect {
-  const system = systemRules();
-  const canary = findCanary(coreRules(premises, system, []));
   const { policy, folders } = premises;
   const isWritable = writableIn(policy);
   let count = 0;
+  // Looks at a hundred places of the system: not before the first host, when the model has long been asked.
+  let found: ReturnType<typeof findPlaces> | undefined;
 
   return (order) => {
     const commands = order.needs.run
@@ -64,9 +64,10 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
     // What the user let through is for commands; a plugin gets what it names.
     const names = policy.env.scope.filter((name) => (commands && isOwn) || order.needs.env?.includes(name));
     const env = { ...cleanEnvironment(process.env, { home, tmp, names, isWritable }), ...commands?.place.env };
+    const held = fence.level === "kernel" ? found ??= findPlaces(premises) : undefined;
     const connection = connectProcess({
-      rules: fence.level === "kernel" ? hostRules(order, system, commands) : null,
-      ...(canary === undefined ? {} : { canary }),
+      rules: held ? hostRules(order, held.system, commands) : null,
+      ...(held?.canary === undefined ? {} : { canary: held.canary }),
       corePid: process.pid,
       memoryBytes: MEMORY_BYTES,
     }, env);
@@ -74,6 +75,12 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
     if (scratch !== undefined) clearAtEnd(connection, scratch);
     return connection;
   };
+}
+
+/** What the fence of every host is made from. */
+function findPlaces(premises: Premises): { system: SystemRules; canary: string | undefined } {
+  const system = systemRules();
+  return { system, canary: findCanary(coreRules(premises, system, [])) };
 }
 
 /** However the host ends, or core: what a command left in its folders goes with it. */
