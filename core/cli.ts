@@ -12,7 +12,7 @@ import { dirname, resolve } from "./path.ts";
 import { realOf } from "./place.ts";
 import { setAsideLine } from "./plugins.ts";
 import { openPremises, type Premises } from "./premises.ts";
-import { mayRead, programFolder, readEnv } from "./runtime.ts";
+import { isTerminal, mayRead, programFolder, readEnv } from "./runtime.ts";
 import { askWithoutRefused } from "./refused_tool.ts";
 import { openScreen, paint, type Screen } from "./screen.ts";
 import type { Setup } from "./start.ts";
@@ -35,8 +35,8 @@ export async function main(argv: readonly string[]): Promise<never> {
   const abort = new AbortController();
   // A reader that went away (`| head`) wants no more; that is no failure.
   const closed = (code: string) => process.exit(code === "EPIPE" ? EXIT.done : EXIT.stopped);
-  const stdout = openScreen(process.stdout as WriteStream, { env, closed });
-  const stderr = openScreen(process.stderr as WriteStream, { env });
+  const stdout = openScreen(() => process.stdout as WriteStream, { tty: isTerminal(1), env, closed });
+  const stderr = openScreen(() => process.stderr as WriteStream, { tty: isTerminal(2), env });
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
       if (abort.signal.aborted) process.exit(EXIT.interrupted);
@@ -68,7 +68,7 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     return EXIT.done;
   }
   if (task.name === "new") return await (await import("./author.ts")).runNew(task.plugin, options.plugins, io);
-  const canAsk = task.name !== "call" && process.stdin.isTTY === true && io.stderr.tty;
+  const canAsk = task.name !== "call" && isTerminal(0) && io.stderr.tty;
   if (task.name === "trust" && task.folder !== undefined) options.plugins.push(task.folder); // so that it may be read
   const isCheck = task.name === "check";
   const premises = await openPremises(isCheck ? { ...options, ...ANYWHERE } : options, canAsk);
@@ -96,14 +96,14 @@ async function raiseFence(
   further: readonly string[],
   { stderr }: Io,
 ): Promise<FenceStatus> {
-  const { openWithGuardOnly } = await import("./not_covered.ts");
-  const { probeFence } = await import("./fence.ts");
   if (options.sandbox === "off") {
+    const { openWithGuardOnly } = await import("./not_covered.ts");
     stderr.write(
       `${paint(stderr, "red", "--sandbox=off: no fence; only the paths that tools open through tenon are checked")}\n`,
     );
     return { level: "guard", landlock_abi: 0, seccomp: false, not_covered: openWithGuardOnly("--sandbox=off") };
   }
+  const { probeFence } = await import("./fence.ts");
   const fence = await probeFence();
   if (fence.level === "runtime" && !mayRead(programFolder())) {
     const flag = `--allow-read=${[options.workspace, programFolder()].join(",")}`;
@@ -188,7 +188,7 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const { readPrompt } = await import("./stdin.ts");
   const { registry, catalog } = setup;
   const model = await openModel(options, (line) => io.stderr.write(`${line}\n`));
-  if (words.length === 0 && !options.print && process.stdin.isTTY && io.stdout.tty && options.outputFormat === "text") {
+  if (words.length === 0 && !options.print && isTerminal(0) && io.stdout.tty && options.outputFormat === "text") {
     const { chat } = await import("./chat.ts");
     tellOfPlugins(setup, options, io, { isChat: true });
     return await chat({ setup, model, maxSteps: options.maxSteps, screen: io.stdout });
@@ -199,11 +199,10 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const prompt = await readPrompt(words);
   if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);
-  const stdin = process.stdin as ReadStream;
   const prepare = ({ pause }: View) => {
     if (!setup.policy.prompt) return;
     const notice = setup.confined ? undefined : UNCONFINED;
-    setup.approval.ask = askBetween(stdin, io.stderr, { pause, interrupt: io.interrupt, notice });
+    setup.approval.ask = askBetween(process.stdin as ReadStream, io.stderr, { pause, interrupt: io.interrupt, notice });
   };
   return await printTurn({
     prepare,

@@ -1,5 +1,6 @@
 /** What this program runs on: Bun or Deno, source or executable, and what of it may be asked. */
 
+import { fstatSync, statSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { DenoDescriptor } from "./deno_grants.ts";
@@ -32,6 +33,25 @@ export function programFolder(): string {
 /** The plugins folder beside the program. */
 export function ownPluginFolder(): string {
   return join(programFolder(), "plugins");
+}
+
+/**
+ * Whether a terminal is at this handle. The runtime's own word for it takes 4 ms to load, so what can be none is told
+ * without.
+ */
+export function isTerminal(handle: 0 | 1 | 2): boolean {
+  return !isFileOrPipe(handle) && process.getBuiltinModule("node:tty").isatty(handle);
+}
+
+/** Also for `/dev/null`. Deno would want a permission for that, and has the word loaded anyhow. */
+function isFileOrPipe(handle: number): boolean {
+  if (deno || process.platform === "win32") return false;
+  try {
+    const stat = fstatSync(handle);
+    return !stat.isCharacterDevice() || stat.rdev === statSync("/dev/null").rdev;
+  } catch {
+    return false;
+  }
 }
 
 /** A variable of the environment; blank counts as not set, and so does one that Deno may not read (it would ask). */

@@ -24,21 +24,21 @@ const KINDS: [
 
 describe("openScreen", () => {
   test.each(KINDS)("sees %s for what it is", (_what, isTTY, env, colour, redraws) => {
-    expect(openScreen(stream({ isTTY }), { env })).toMatchObject({ tty: isTTY, colour, redraws });
+    expect(openScreen(() => stream(), { tty: isTTY, env })).toMatchObject({ tty: isTTY, colour, redraws });
   });
 
   test("tells the columns of the moment, and 80 where there are none", () => {
-    const terminal = stream({ isTTY: true, columns: 50 });
-    const screen = openScreen(terminal, { env: {} });
+    const terminal = stream({ columns: 50 });
+    const screen = openScreen(() => terminal, { tty: true, env: {} });
     expect(screen.columns()).toBe(50);
     terminal.columns = 33;
     expect(screen.columns()).toBe(33);
-    expect(openScreen(stream(), { env: {} }).columns()).toBe(80);
+    expect(openScreen(() => stream(), { tty: false, env: {} }).columns()).toBe(80);
   });
 
   test("is flushed when the reader has it all, not before", async () => {
     const pipe = stream();
-    const screen = openScreen(pipe, { env: {} });
+    const screen = openScreen(() => pipe, { tty: false, env: {} });
     screen.write("more than the stream holds");
     screen.write("and again");
     let flushed = false;
@@ -52,7 +52,7 @@ describe("openScreen", () => {
   test("tells once that the reader went away, drops what follows and waits for nobody", async () => {
     const pipe = stream();
     const codes: string[] = [];
-    const screen = openScreen(pipe, { env: {}, closed: (code) => codes.push(code) });
+    const screen = openScreen(() => pipe, { tty: false, env: {}, closed: (code) => codes.push(code) });
     screen.write("more than the stream holds");
     const done = screen.flushed();
     pipe.emit("error", Object.assign(new Error("broken pipe"), { code: "EPIPE" }));
