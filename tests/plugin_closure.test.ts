@@ -99,6 +99,9 @@ describe("readClosure", () => {
       await hash({ "c.ts": 'import "./b.ts"' }, "c.ts"),
     ];
     expect(new Set([first, ...others]).size).toBe(5);
+    // Two that import each other have the same files.
+    const circle = { "b.ts": 'import "./a.ts"' };
+    expect(await hash(circle, "a.ts")).not.toBe(await hash(circle, "b.ts"));
   });
 
   test("sees a file that takes the place of another", async () => {
