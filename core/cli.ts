@@ -1,5 +1,6 @@
 /** The command: what to do, in which order, and the exit code. The one place that prints errors. */
 
+import { existsSync } from "node:fs";
 import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import { isApiError } from "./api_error.ts";
@@ -69,7 +70,12 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   }
   if (task.name === "new") return await (await import("./author.ts")).runNew(task.plugin, options.plugins, io);
   const canAsk = task.name !== "call" && isTerminal(0) && io.stderr.tty;
-  if (task.name === "trust" && task.folder !== undefined) options.plugins.push(task.folder); // so that it may be read
+  if (task.name === "trust" && task.folder !== undefined) {
+    if (!mayRead(task.folder) || !existsSync(task.folder)) {
+      throw usageError(`No such folder: "${oneLine(task.folder)}"`);
+    }
+    options.plugins.push(task.folder); // so that the fence lets it be read
+  }
   const isCheck = task.name === "check";
   const premises = await openPremises(isCheck ? { ...options, ...ANYWHERE } : options, canAsk);
   const files = isCheck ? task.files.map((file) => realOf(resolve(file))) : [];

@@ -1,6 +1,6 @@
 /** What the user is told of plugins, and of tenon itself, that lie in the workspace. */
 
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import process from "node:process";
 import { basename, dirname, extname, isInside } from "./path.ts";
 import { permissionSet } from "./permissions.ts";
@@ -54,7 +54,11 @@ export function reachNotice({ root, pluginFolders, policy }: Premises): string |
 }
 
 function hasPlugins(folder: string): boolean {
-  return mayRead(folder) && existsSync(folder) && readdirSync(folder).some(isPluginName);
+  try {
+    return mayRead(folder) && readdirSync(folder).some(isPluginName);
+  } catch {
+    return false; // none there, or a file: whoever loads plugins says so
+  }
 }
 
 function fileName(folder: string, file: string): string {
