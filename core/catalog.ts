@@ -177,14 +177,14 @@ function isBuiltin(file: string): boolean {
 function changesBetween(before: View, after: View): string[] {
   const names = ({ tools }: View) => new Map(tools.map((tool) => [tool.definition.name, tool]));
   const [old, now] = [names(before), names(after)];
+  const stay = new Set(after.setAside.filter(({ stays }) => stays).map(({ file }) => file));
+  const isOther = (name: string, tool: Tool) => old.has(name) && old.get(name) !== tool && !stay.has(tool.source);
   const told = new Set(before.setAside.map(({ file, problem }) => `${file}: ${problem}`));
   return [
     ...[...now].filter(([name]) => !old.has(name)).map(([name, { permissions, source }]) =>
       `New tool: ${name} (${permissionSet(permissions)}), from ${source}`
     ),
-    ...[...now].filter(([name, tool]) => old.has(name) && old.get(name) !== tool).map(([name]) =>
-      `Tool changed: ${name}`
-    ),
+    ...[...now].filter(([name, tool]) => isOther(name, tool)).map(([name]) => `Tool changed: ${name}`),
     ...[...old.keys()].filter((name) => !now.has(name)).map((name) => `Tool gone: ${name}`),
     ...after.setAside.filter(({ file, problem }) => !told.has(`${file}: ${problem}`)).map(setAsideLine),
   ];

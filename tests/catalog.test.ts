@@ -144,9 +144,9 @@ describe("refresh", () => {
       await write(temp, { "a.ts": bad });
       await catalog.refresh();
       const lines = catalog.takeChanges();
-      expect(lines.at(-1)).toMatch(/a\.ts: .+\. The version before stays$/);
+      expect(lines).toEqual([expect.stringMatching(/a\.ts: .+\. The version before stays$/)]);
       expect(await call("a")).toBe("good");
-      expect(catalog.setAside.map(setAsideLine)).toEqual(lines.slice(-1));
+      expect(catalog.setAside.map(setAsideLine)).toEqual(lines);
     }
     await write(temp, { "a.ts": plugin("a", "better") });
     await catalog.refresh();

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-control-regex -- the prompt of a chat
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fakeApi, reply } from "./support/fake_api.ts";
 import {
@@ -270,25 +270,37 @@ async function press(pty: Pty, key: string, words: string): Promise<void> {
   await pty.until(words, 20_000);
 }
 
-describe("a chat in a folder that holds", () => {
-  const places: [what: string, folder: string, command: (root: string) => Promise<string[]>][] = [
-    ["the executable and its plugins", "plugins", (root) => Promise.resolve([join(root, "tenon")])],
-    [
-      ".tenon/plugins",
-      ".tenon/plugins",
-      () => Promise.resolve([process.execPath, "--no-env-file", "--no-install", join(SOURCES, "mod.ts")]),
-    ],
+describe.concurrent("a chat in a folder that holds", () => {
+  const places: [what: string, way: Way, folder: string][] = [
+    ["the executable and its plugins", "executable", "plugins"],
+    [".tenon/plugins", "bun", ".tenon/plugins"],
+    [".tenon/plugins, under Deno,", "deno", ".tenon/plugins"],
   ];
-  test.each(places)("%s asks on the spot, and again after a change", async (_, folder, command) => {
+
+  /** Deno may keep what is trusted in the state folder. */
+  async function command(way: Way, { root, top }: TempWorkspace, host: string): Promise<string[]> {
+    if (way === "executable") return [join(root, "tenon")];
+    const program = join(SOURCES, "mod.ts");
+    if (way === "bun") return [process.execPath, "--no-env-file", "--no-install", program];
+    const state = join(top, "home", ".local", "state", "tenon");
+    await mkdir(state, { recursive: true });
+    return [
+      ...[join(SOURCES, "node_modules", ".bin", "deno"), "run", "--no-prompt", "--no-remote", "--deny-import"],
+      ...["--ignore-env", "--allow-env=ANTHROPIC_*,HOME,XDG_*,TERM", `--allow-net=${host}`],
+      ...[`--allow-read=.,${SOURCES},${state}`, `--allow-write=${state}`, program],
+    ];
+  }
+
+  test.each(places)("%s asks on the spot, and again after a change", async (_, way, folder) => {
     await using temp = await tempWorkspace({ [`${folder}/a.ts`]: plugin("a", "first") });
-    if (folder === "plugins") await temp.sh(`ln '${await executable()}' tenon || cp '${await executable()}' tenon`);
+    if (way === "executable") await temp.sh(`ln '${await executable()}' tenon || cp '${await executable()}' tenon`);
     const called = () => reply({ calls: [{ name: "a", input: {} }] });
     await using api = await fakeApi([
       ...[reply({ text: "answer one" }), called(), reply({ text: "answer two" })],
       ...[called(), reply({ text: "answer three" }), reply({ text: "answer four" }), reply({ text: "answer five" })],
     ]);
     const args = ["--base-url", api.url, "-m", "fake-model"];
-    await using pty = openPty([...await command(temp.root), ...args], {
+    await using pty = openPty([...await command(way, temp, new URL(api.url).host), ...args], {
       cwd: temp.root,
       columns: 200,
       env: { HOME: join(temp.top, "home"), ANTHROPIC_API_KEY: "sk-test" },
