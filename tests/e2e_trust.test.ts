@@ -199,6 +199,34 @@ test("an executable in the workspace says so, and the plugins beside it need tru
   expect((await run("call", "write_file", '{"path":"plugins/new.ts","content":"x"}', ...named)).code).toBe(0);
 });
 
+describe.concurrent.each([...WAYS])("what a plugin imports, as %s,", (way: Way) => {
+  test("is lent, or lies beside it, or is named with what to do", async () => {
+    await using temp = await tempWorkspace();
+    const packageOf = (name: string) =>
+      JSON.stringify({ name, version: "1.0.0", type: "module", exports: "./main.js" });
+    await writeFiles(join(temp.top, "p"), {
+      "lent.ts": plugin("lent", "x", 'import * as v from "valibot"; import type { Handler } from "tenon"; v.string();'),
+      "near.ts": plugin("near", "x", 'import { x } from "./lib/x.ts"; x.length;'),
+      "lib/x.ts": 'export const x = "x";',
+      "installed.ts": plugin("installed", "x", 'import { hi } from "at-hand"; hi();'),
+      "node_modules/at-hand/package.json": packageOf("at-hand"),
+      "node_modules/at-hand/main.js": "export const hi = () => {};",
+      "missing.ts": plugin("missing", "x", '\nimport { z } from "no-such-package"; z();'),
+    });
+    const deno = { read: [".", SOURCES, join(temp.top, "p")] };
+    const { stdout } = await runTenon(way, start(temp, ["tools", "--json", "--plugins", "../p"], { deno }));
+    const { tools, set_aside } = JSON.parse(stdout);
+    const names = tools.map(({ name }: { name: string }) => name);
+    expect(["lent", "near", "installed"].filter((name) => !names.includes(name))).toEqual([]);
+    expect(set_aside).toEqual([{
+      file: join(temp.top, "p", "missing.ts"),
+      problem:
+        'line 2: imports "no-such-package", which is not there: run npm install no-such-package in the plugin\'s ' +
+        "folder. Only valibot and tenon come with the program",
+    }]);
+  });
+});
+
 describe.concurrent.each([...WAYS])("a plugin that tenon takes and the API does not, as %s,", (way: Way) => {
   test("is set aside with the API's words, and the turn goes on without it", async () => {
     await using temp = await tempWorkspace();
