@@ -1,8 +1,8 @@
 /** Tells the user when a tool changed files of the workspace that other programs run later, from which the kernel cannot hold it. */
 
-import { createHash } from "node:crypto";
 import { lstat, readlink } from "node:fs/promises";
 import { realpathOf } from "./grant.ts";
+import { sha256Of } from "./hash.ts";
 import { entriesIn, openFile } from "./opening.ts";
 import { dirname, join } from "./path.ts";
 import { placeName } from "./policy.ts";
@@ -75,7 +75,7 @@ async function markOf(path: string): Promise<string | undefined> {
       const bytes = new Uint8Array(stats.size);
       const { bytesRead } = await handle.read(bytes, 0, stats.size, 0);
       const content = bytes.subarray(0, bytesRead);
-      return createHash("sha256").update(path.endsWith("package.json") ? scriptsOf(content) : content).digest("hex");
+      return sha256Of(path.endsWith("package.json") ? scriptsOf(content) : content);
     } finally {
       await handle.close();
     }

@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { CHANGE_LIMIT, type FileChange } from "./protocol.ts";
-import { sha256Of } from "./target.ts";
+import { sha256Of } from "./hash.ts";
 import type { Workspace } from "./tool.ts";
 
 /** The same workspace; `note` is called after each write that went well. */

@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { cannot, refused } from "./refusal.ts";
-import { sha256Of } from "./target.ts";
+import { sha256Of } from "./hash.ts";
 import type { Context, Definition } from "./tool.ts";
 import type { OwnWorkspace } from "./workspace.ts";
 

@@ -1,7 +1,6 @@
 /** Takes back what the last turn changed in files through the built-in tools; what commands did is not known here. */
 
 import { Buffer } from "node:buffer";
-import { randomUUID } from "node:crypto";
 import type { Hosts } from "./hosts.ts";
 import { grantFor } from "./permissions.ts";
 import type { Policy } from "./policy.ts";
@@ -32,7 +31,7 @@ export function restorer(hosts: Hosts, policy: Policy, guarded: readonly string[
 
 /** `restorer`: the host of the tool in `restore.ts`. */
 export function createUndo(store: UndoStore, restorer: Host): Undo {
-  let turn: string = randomUUID();
+  let turn: string = crypto.randomUUID();
   let isTold = false;
   const inTurn = createQueue(1);
 
@@ -73,7 +72,7 @@ export function createUndo(store: UndoStore, restorer: Host): Undo {
         },
       };
     },
-    newTurn: () => turn = randomUUID(),
+    newTurn: () => turn = crypto.randomUUID(),
     async takeBack({ force, signal }) {
       if (!store.isOpen) {
         return { lines: ["Nothing is kept for undo: the state folder cannot be written"], isWhole: false };

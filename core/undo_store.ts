@@ -6,7 +6,7 @@ import process from "node:process";
 import * as v from "valibot";
 import { join } from "./path.ts";
 import { mayWrite, readState, writeState } from "./state_file.ts";
-import { sha256Of } from "./target.ts";
+import { sha256Of } from "./hash.ts";
 
 /** At most; the oldest turns go first. Bytes are those of the contents. */
 export const UNDO_LIMITS = { turns: 50, bytes: 200_000_000 };

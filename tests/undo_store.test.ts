@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openUndoStore } from "../core/undo_store.ts";
-import { sha256Of } from "../core/target.ts";
+import { sha256Of } from "../core/hash.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const after = sha256Of("after");
