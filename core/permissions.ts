@@ -59,9 +59,10 @@ export function permissionSet(needs: Permissions): string {
 
 /**
  * What a host with `needs` is started with: nothing that its tools do not declare, nothing that can never be granted. What
- * is asked for is in it, since a call reaches the host only after the answer. A file that an allow flag names stays in the
- * list beside its folder: that is how the guard knows that a `.env` was meant. `guarded` are real places of tenon's own (where
- * plugins are loaded from, settings, what is trusted): nothing is written there unless an allow flag names the very place.
+ * is asked for is in it, since a call, and any code of a plugin, reaches the host only after the answer. A file that an allow
+ * flag names stays in the list beside its folder: that is how the guard knows that a `.env` was meant. `guarded` are real places
+ * of tenon's own (where plugins are loaded from, settings, what is trusted): nothing is written there unless an allow flag names
+ * the very place.
  */
 export function grantFor(policy: Policy, needs: Permissions, guarded: readonly string[] = []): Grant {
   const granted = (kind: "read" | "write") =>

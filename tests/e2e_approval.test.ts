@@ -301,6 +301,14 @@ describe.concurrent("without a question", () => {
     expect(api.requests[0]?.body.tools.map(({ name }: { name: string }) => name)).not.toContain("bash");
   });
 
+  test("at a terminal: tenon call asks nobody, and names the flag", async () => {
+    await using temp = await tempWorkspace();
+    const start = { cwd: temp.root, args: ["call", "write_file", '{"path":"a","content":"1"}'] };
+    await using pty = await openTenon("bun", start);
+    expect(await pty.exited()).toBe(1);
+    expect(pty.raw()).toEndWith("Not run: write needs --allow-write, and nobody can be asked here\r\n");
+  });
+
   test.each([...WAYS])("without a terminal: %s is answered with the reason, and nothing waits", async (way) => {
     await using temp = await tempWorkspace();
     await using api = await fakeApi([calls(write("a", "1\n"), bash("echo > b")), done]);
