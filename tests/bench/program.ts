@@ -17,7 +17,7 @@ export interface Started {
 }
 
 export interface Program extends AsyncDisposable {
-  /** Empty, and not the workspace: for what a group makes. */
+  /** Empty: for what a group makes. */
   folder: string;
   /** A small workspace. */
   root: string;
@@ -33,14 +33,10 @@ export interface Program extends AsyncDisposable {
 
 /** Builds the executable. */
 export async function openProgram(): Promise<Program> {
-  const [top, data] = [await temporary(tmpdir()), await temporary(await isRoomy(MEMORY) ? MEMORY : tmpdir())];
-  const [executable, home, folder, root] = [
-    join(top, "tenon"),
-    join(top, "home"),
-    join(data, "made"),
-    join(data, "ws"),
-  ];
-  await Promise.all([home, folder, root].map((name) => mkdir(name)));
+  const top = await temporary(tmpdir());
+  const folder = await temporary(await isRoomy(MEMORY) ? MEMORY : tmpdir());
+  const [executable, home, root] = [join(top, "tenon"), join(top, "home"), join(top, "workspace")];
+  await Promise.all([home, root].map((name) => mkdir(name)));
   await Bun.write(join(root, "a.txt"), "one\ntwo\nthree\n");
   const build = Bun.spawnSync([process.execPath, join(SOURCES, "build.ts"), "--outfile", executable]);
   if (build.exitCode !== 0) throw new Error(`build.ts failed: ${build.stderr}`);
@@ -53,12 +49,15 @@ export async function openProgram(): Promise<Program> {
       return startQuietly([...command(way, host), ...args], cwd, { ...env, ...more });
     },
     async [Symbol.asyncDispose]() {
-      for (const made of [top, data]) await rm(made, { recursive: true, force: true });
+      for (const made of [top, folder]) await rm(made, { recursive: true, force: true });
     },
   };
 }
 
-/** Where the workspace lies if there is room: with 100,000 files on a disk the disk would be measured. */
+/**
+ * Where there is room, what groups make lies here: with 100,000 files on a disk the disk would be measured. Deno has a
+ * rule of its own for this place, so no workspace of it does.
+ */
 const MEMORY = "/dev/shm";
 
 async function isRoomy(folder: string): Promise<boolean> {

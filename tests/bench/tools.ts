@@ -1,5 +1,6 @@
 /** The tools that read, change and run things, on a host that is warm. */
 
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openCalls } from "./calls.ts";
 import { greatestPeakBelow } from "./memory.ts";
@@ -9,9 +10,11 @@ import { compare, type Rows, timeOf } from "./row.ts";
 const LINE = "a line of forty characters, as code has\n";
 
 export async function* toolRows(program: Program): Rows {
-  await using calls = await openCalls(program, program.root, ["--allow-write", "--allow-run"]);
-  const own = (name: string) => join(program.root, name);
-  const sh = (command: string) => timeOfCommand(["sh", "-c", command], program.root);
+  const root = join(program.folder, "files");
+  await mkdir(root);
+  await using calls = await openCalls(program, root, ["--allow-write", "--allow-run"]);
+  const own = (name: string) => join(root, name);
+  const sh = (command: string) => timeOfCommand(["sh", "-c", command], root);
 
   await Bun.write(own("long.txt"), LINE.repeat(1_250_000));
   yield await compare({
