@@ -12,7 +12,7 @@ import {
   PERMISSION_FLAGS,
   printFlags,
   type RawFlags,
-} from "./core/permission_flags.ts";
+} from "./core/permissions/permission_flags.ts";
 
 const USAGE = "usage: bun build.ts [--outfile PATH] [--runtime bun|deno] [permission flags, as tenon --help has them]";
 
@@ -87,7 +87,7 @@ export function denoArguments({ entry, outfile, flags }: Build): string[] {
     "--ignore-env",
     ...DEVELOPMENT.flatMap((name) => ["--exclude", join(dirname(entry), "node_modules", name)]),
     "--include",
-    join(dirname(entry), "core", "host_worker_main.ts"),
+    join(dirname(entry), "core", "hosts", "host_worker_main.ts"),
     ...printFlags(given),
     "--output",
     outfile,

@@ -4,10 +4,10 @@ export type * from "./core/tool.ts";
 
 if (import.meta.main) {
   const { readEnv } = await import("./core/runtime.ts");
-  const { ROLE } = await import("./core/role.ts");
+  const { ROLE } = await import("./core/hosts/role.ts");
   const role = readEnv(ROLE);
   if (role && role !== "core") {
-    const { runHost } = await import("./core/host_main.ts");
+    const { runHost } = await import("./core/hosts/host_main.ts");
     await runHost(role);
   } else {
     const { default: process } = await import("node:process");

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { jsonLine } from "./json_output.ts";
 import type { ToolResultBlock, ToolUseBlock } from "./message.ts";
 import type { Registry } from "./registry.ts";
-import type { Screen } from "./screen.ts";
+import type { Screen } from "./terminal/screen.ts";
 import { oneLine, visible } from "./text.ts";
 
 const Call = v.strictObject({ name: v.string(), input: v.exactOptional(v.unknown()) });

@@ -3,21 +3,21 @@
 import process from "node:process";
 import type { ReadStream } from "node:tty";
 import { type Ask, runTurn } from "./agent.ts";
-import { isApiError } from "./api_error.ts";
-import type { Catalog } from "./catalog.ts";
+import { isApiError } from "./model/api_error.ts";
+import type { Catalog } from "./plugins/catalog.ts";
 import { appendText } from "./history.ts";
-import { leavingLine } from "./leaving.ts";
+import { leavingLine } from "./hosts/leaving.ts";
 import type { Message } from "./message.ts";
 import { join } from "./path.ts";
-import { describePolicy } from "./policy.ts";
-import { askAt, UNCONFINED } from "./question.ts";
-import { askWithoutRefused } from "./refused_tool.ts";
-import { type Command, runChat, type TurnIo } from "./repl.ts";
-import type { Screen } from "./screen.ts";
+import { describePolicy } from "./permissions/policy.ts";
+import { askAt, UNCONFINED } from "./terminal/question.ts";
+import { askWithoutRefused } from "./model/refused_tool.ts";
+import { type Command, runChat, type TurnIo } from "./terminal/repl.ts";
+import type { Screen } from "./terminal/screen.ts";
 import type { OpenModel, Setup } from "./start.ts";
 import { oneLine, visible } from "./text.ts";
 import { toolLines, toolList } from "./tool_list.ts";
-import { describeTrustable } from "./trust_notice.ts";
+import { describeTrustable } from "./plugins/trust_notice.ts";
 import { EXIT } from "./turn.ts";
 
 export interface ChatOptions {

@@ -3,22 +3,22 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
-import { isApiError } from "./api_error.ts";
+import { isApiError } from "./model/api_error.ts";
 import { type Options, parseArgv, type Task } from "./options.ts";
-import { askBetween, UNCONFINED } from "./question.ts";
-import type { View } from "./terminal.ts";
-import type { FenceStatus } from "./fence_rules.ts";
-import { leavingLine } from "./leaving.ts";
+import { askBetween, UNCONFINED } from "./terminal/question.ts";
+import type { View } from "./terminal/terminal.ts";
+import type { FenceStatus } from "./fence/fence_rules.ts";
+import { leavingLine } from "./hosts/leaving.ts";
 import { dirname, resolve } from "./path.ts";
 import { realOf } from "./place.ts";
-import { setAsideLine } from "./plugins.ts";
+import { setAsideLine } from "./plugins/plugins.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { isTerminal, mayRead, programFolder, readEnv } from "./runtime.ts";
-import { askWithoutRefused } from "./refused_tool.ts";
-import { openScreen, paint, type Screen } from "./screen.ts";
+import { askWithoutRefused } from "./model/refused_tool.ts";
+import { openScreen, paint, type Screen } from "./terminal/screen.ts";
 import type { Setup } from "./start.ts";
 import { oneLine, visible } from "./text.ts";
-import { reachNotice, untrustedLines } from "./trust_notice.ts";
+import { reachNotice, untrustedLines } from "./plugins/trust_notice.ts";
 import { usageError } from "./usage_error.ts";
 import { EXIT, printTurn } from "./turn.ts";
 
@@ -68,7 +68,7 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     io.stdout.write(task.text);
     return EXIT.done;
   }
-  if (task.name === "new") return await (await import("./author.ts")).runNew(task.plugin, options.plugins, io);
+  if (task.name === "new") return await (await import("./plugins/author.ts")).runNew(task.plugin, options.plugins, io);
   const canAsk = task.name !== "call" && isTerminal(0) && io.stderr.tty;
   if (task.name === "trust" && task.folder !== undefined) {
     if (!mayRead(task.folder) || !existsSync(task.folder)) {
@@ -80,7 +80,7 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   const premises = await openPremises(isCheck ? { ...options, ...ANYWHERE } : options, canAsk);
   const files = isCheck ? task.files.map((file) => realOf(resolve(file))) : [];
   const fence = await raiseFence(options, premises, files.map(dirname), io);
-  if (isCheck) return await (await import("./author.ts")).runCheck(files, premises, fence, io.stdout);
+  if (isCheck) return await (await import("./plugins/author.ts")).runCheck(files, premises, fence, io.stdout);
   if (task.name === "trust") return await trust(task, options, premises, { ...io, canAsk });
   // Not before: what goes behind the fence starts anew there, and would load the tools twice.
   const { setUp } = await import("./start.ts");
@@ -103,13 +103,13 @@ async function raiseFence(
   { stderr }: Io,
 ): Promise<FenceStatus> {
   if (options.sandbox === "off") {
-    const { openWithGuardOnly } = await import("./not_covered.ts");
+    const { openWithGuardOnly } = await import("./fence/not_covered.ts");
     stderr.write(
       `${paint(stderr, "red", "--sandbox=off: no fence; only the paths that tools open through tenon are checked")}\n`,
     );
     return { level: "guard", landlock_abi: 0, seccomp: false, not_covered: openWithGuardOnly("--sandbox=off") };
   }
-  const { probeFence } = await import("./fence.ts");
+  const { probeFence } = await import("./fence/fence.ts");
   const fence = await probeFence();
   if (fence.level === "runtime" && !mayRead(programFolder())) {
     const flag = `--allow-read=${[options.workspace, programFolder()].join(",")}`;
@@ -120,7 +120,7 @@ async function raiseFence(
   }
   // Seatbelt does not nest: on macOS only the hosts are behind it.
   if (fence.level !== "kernel" || process.platform !== "linux") return fence;
-  const { takePlace } = await import("./connect.ts");
+  const { takePlace } = await import("./hosts/connect.ts");
   try {
     await takePlace(premises, options.systemFile === undefined ? further : [...further, options.systemFile]);
   } catch (error) {
@@ -135,7 +135,7 @@ async function trust(
   premises: Premises,
   { canAsk, ...io }: Io & { canAsk: boolean },
 ): Promise<number> {
-  const { trustPlugins } = await import("./trust_command.ts");
+  const { trustPlugins } = await import("./plugins/trust_command.ts");
   const stdin = canAsk ? process.stdin as ReadStream : undefined;
   try {
     return await trustPlugins({ ...task, workspace }, premises, { ...io, stdin }) ? EXIT.done : EXIT.stopped;

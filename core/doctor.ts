@@ -1,13 +1,13 @@
 /** `tenon doctor`: what this program runs on and works with, and what is wrong. */
 
-import type { Catalog } from "./catalog.ts";
+import type { Catalog } from "./plugins/catalog.ts";
 import { runtimeName } from "./runtime.ts";
-import type { FenceStatus } from "./fence_rules.ts";
-import { findKey } from "./key.ts";
-import { describePolicy } from "./policy.ts";
+import type { FenceStatus } from "./fence/fence_rules.ts";
+import { findKey } from "./model/key.ts";
+import { describePolicy } from "./permissions/policy.ts";
 import type { Premises } from "./premises.ts";
-import { printFolder } from "./print_log.ts";
-import { shellPlace } from "./shell_place.ts";
+import { printFolder } from "./hosts/print_log.ts";
+import { shellPlace } from "./commands/shell_place.ts";
 import type { Setup } from "./start.ts";
 import { VERSION } from "./options.ts";
 import { notTrusted } from "./tool_list.ts";

@@ -1,7 +1,7 @@
 /** The command line: words to options, and the text of `--help`. */
 
 import { Command, CommanderError, InvalidArgumentError } from "@commander-js/extra-typings";
-import { normaliseArgv, PERMISSION_FLAGS, type RawFlags } from "./permission_flags.ts";
+import { normaliseArgv, PERMISSION_FLAGS, type RawFlags } from "./permissions/permission_flags.ts";
 import { usageError } from "./usage_error.ts";
 import packageJson from "../package.json" with { type: "json" };
 

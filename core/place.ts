@@ -3,7 +3,7 @@
 import { realpathSync } from "node:fs";
 import type { Folders } from "./folders.ts";
 import { basename, dirname, join, resolve } from "./path.ts";
-import type { Place } from "./policy.ts";
+import type { Place } from "./permissions/policy.ts";
 import { mayRead } from "./runtime.ts";
 
 /** The workspace at `root`, where a path that is a link counts as what it leads to: a link may not widen a ceiling. */

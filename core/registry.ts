@@ -2,7 +2,7 @@
 
 import type { Event } from "./agent.ts";
 import type { Content, ToolResultBlock, ToolUseBlock } from "./message.ts";
-import type { FileChange } from "./protocol.ts";
+import type { FileChange } from "./hosts/protocol.ts";
 import { limitResult } from "./result_limit.ts";
 import { oneLine } from "./text.ts";
 import type { JsonSchema, Permissions, Proposal } from "./tool.ts";

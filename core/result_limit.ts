@@ -1,6 +1,6 @@
 /** What a tool returns, within the limits of a result, and without images that the API would refuse. */
 
-import { IMAGE_LIMIT, readImage, SIDE_LIMIT } from "./image.ts";
+import { IMAGE_LIMIT, readImage, SIDE_LIMIT } from "./files/image.ts";
 import type { Content, ToolResultBlock } from "./message.ts";
 import type { Outcome } from "./registry.ts";
 import { cutMiddle, RESULT_LIMIT } from "./text.ts";

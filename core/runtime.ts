@@ -3,7 +3,7 @@
 import { fstatSync, statSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { DenoDescriptor } from "./deno_grants.ts";
+import type { DenoDescriptor } from "./permissions/deno_grants.ts";
 import { dirname, join } from "./path.ts";
 
 /** The part of Deno that is used here, where it is there. */

@@ -3,25 +3,25 @@
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import type { Ask } from "./agent.ts";
-import { type Approval, createApproval } from "./approval.ts";
-import { type Catalog, openCatalog } from "./catalog.ts";
-import { checkBaseUrl } from "./endpoint.ts";
-import { connectFor } from "./connect.ts";
-import type { FenceStatus } from "./fence_rules.ts";
-import { createHosts, HOST_LIMITS, type Hosts } from "./hosts.ts";
-import { watchIntegrity } from "./integrity.ts";
-import { findKey } from "./key.ts";
+import { type Approval, createApproval } from "./permissions/approval.ts";
+import { type Catalog, openCatalog } from "./plugins/catalog.ts";
+import { checkBaseUrl } from "./model/endpoint.ts";
+import { connectFor } from "./hosts/connect.ts";
+import type { FenceStatus } from "./fence/fence_rules.ts";
+import { createHosts, HOST_LIMITS, type Hosts } from "./hosts/hosts.ts";
+import { watchIntegrity } from "./files/integrity.ts";
+import { findKey } from "./model/key.ts";
 import type { Options } from "./options.ts";
 import { realOf } from "./place.ts";
-import { withoutFence } from "./policy.ts";
+import { withoutFence } from "./permissions/policy.ts";
 import type { Premises } from "./premises.ts";
-import { openPrintLog, printFolder } from "./print_log.ts";
-import { systemPrompt } from "./prompt.ts";
+import { openPrintLog, printFolder } from "./hosts/print_log.ts";
+import { systemPrompt } from "./model/prompt.ts";
 import { createRegistry, type Registry, type Tool, type WireDefinition } from "./registry.ts";
 import { isExecutable, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
 import type { SeenFile } from "./tool.ts";
-import { createUndo, restorer, type Undo } from "./undo.ts";
-import { openUndoStore, undoFolder } from "./undo_store.ts";
+import { createUndo, restorer, type Undo } from "./undo/undo.ts";
+import { openUndoStore, undoFolder } from "./undo/undo_store.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 
@@ -118,7 +118,7 @@ export async function openModel(options: Options, trace: (line: string) => void)
   const system = systemPrompt(await readSystemFile(options.systemFile));
   const model = await chooseModel(options, system);
   if (!options.trace) return model;
-  const { traced } = await import("./trace.ts");
+  const { traced } = await import("./model/trace.ts");
   return { ...model, askWith: (definitions) => traced(model.askWith(definitions), system, definitions, trace) };
 }
 
@@ -129,13 +129,16 @@ async function chooseModel(options: Options, system: string): Promise<OpenModel>
     if (options.model !== "demo" && silent) {
       throw usageError("No key: set ANTHROPIC_API_KEY, or use -m demo for the offline model");
     }
-    const { demoModel } = await import("./demo_model.ts");
+    const { demoModel } = await import("./model/demo_model.ts");
     const note = options.model === "demo"
       ? {}
       : { note: "No ANTHROPIC_API_KEY is set: this is the offline demo model" };
     return { name: "demo", askWith: demoModel, ...note };
   }
-  const [{ apiModel, MODEL_LIMITS }, { fitted }] = await Promise.all([import("./model.ts"), import("./fitting.ts")]);
+  const [{ apiModel, MODEL_LIMITS }, { fitted }] = await Promise.all([
+    import("./model/model.ts"),
+    import("./model/fitting.ts"),
+  ]);
   const baseUrl = options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL");
   if (baseUrl !== undefined) checkBaseUrl(baseUrl);
   const name = options.model ?? DEFAULT_MODEL;

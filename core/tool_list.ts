@@ -1,8 +1,8 @@
 /** `tenon tools`: the registry as a table, and the files that were set aside. */
 
-import type { Catalog } from "./catalog.ts";
-import { bytesOf, tokensOf } from "./definition_size.ts";
-import { permissionSet } from "./permissions.ts";
+import type { Catalog } from "./plugins/catalog.ts";
+import { bytesOf, tokensOf } from "./plugins/definition_size.ts";
+import { permissionSet } from "./permissions/permissions.ts";
 import type { Registry } from "./registry.ts";
 
 export interface ToolList {

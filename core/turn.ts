@@ -4,10 +4,10 @@ import { type Agent, type Event, runTurn } from "./agent.ts";
 import { appendText } from "./history.ts";
 import { collectTurn, isDone, jsonLine, streamObject } from "./json_output.ts";
 import type { Message } from "./message.ts";
-import { isApiError } from "./api_error.ts";
+import { isApiError } from "./model/api_error.ts";
 import type { OutputFormat } from "./options.ts";
-import type { Screen } from "./screen.ts";
-import { terminalView, type View } from "./terminal.ts";
+import type { Screen } from "./terminal/screen.ts";
+import { terminalView, type View } from "./terminal/terminal.ts";
 
 /** Done; stopped early; could not start; interrupted. */
 export const EXIT = { done: 0, stopped: 1, unusable: 2, interrupted: 130 } as const;

@@ -1,7 +1,7 @@
 /** bash: one command in a shell of its own. */
 
-import { type CommandEnd, runCommand } from "../core/command.ts";
-import { codeOf, quoted } from "../core/refusal.ts";
+import { type CommandEnd, runCommand } from "../core/commands/command.ts";
+import { codeOf, quoted } from "../core/files/refusal.ts";
 import type { Definition, Handler, Proposal } from "../core/tool.ts";
 
 /** Seconds. */

@@ -1,12 +1,12 @@
 /** edit_file: one text of a file replaced by another. */
 
-import { describeBytes } from "../core/encoding.ts";
-import { unifiedDiff } from "../core/diff.ts";
-import { BOM, type Edited, findPlaces, linesAt, type Place, replaceAt } from "../core/edit.ts";
+import { describeBytes } from "../core/files/encoding.ts";
+import { unifiedDiff } from "../core/files/diff.ts";
+import { BOM, type Edited, findPlaces, linesAt, type Place, replaceAt } from "../core/files/edit.ts";
 import { sha256Of } from "../core/hash.ts";
-import { notFoundHint } from "../core/not_found_hint.ts";
-import { quoted } from "../core/refusal.ts";
-import { cannot, inWords, openTarget, type Target } from "../core/target.ts";
+import { notFoundHint } from "../core/files/not_found_hint.ts";
+import { quoted } from "../core/files/refusal.ts";
+import { cannot, inWords, openTarget, type Target } from "../core/files/target.ts";
 import { headOf } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 

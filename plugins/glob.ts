@@ -1,8 +1,8 @@
 /** glob: files whose names match a pattern. */
 
-import { parseGlob, pathBelow } from "../core/glob_pattern.ts";
-import { countLeftOut, isGitFolder } from "../core/left_out.ts";
-import { cannot, quoted } from "../core/refusal.ts";
+import { parseGlob, pathBelow } from "../core/files/glob_pattern.ts";
+import { countLeftOut, isGitFolder } from "../core/files/left_out.ts";
+import { cannot, quoted } from "../core/files/refusal.ts";
 import type { Definition, Entry, Handler, Workspace } from "../core/tool.ts";
 
 export const definition: Definition = {

@@ -1,12 +1,12 @@
 /** read_file: a page of a text file with line numbers, or an image. */
 
 import { Buffer } from "node:buffer";
-import { describeBytes } from "../core/encoding.ts";
+import { describeBytes } from "../core/files/encoding.ts";
 import { startSha256 } from "../core/hash.ts";
-import { IMAGE_LIMIT, kindOfImage, readImage, SIDE_LIMIT } from "../core/image.ts";
-import { createPager, type Page, type Pager } from "../core/lines.ts";
-import { foldName, showExactly } from "../core/name.ts";
-import { quoted } from "../core/refusal.ts";
+import { IMAGE_LIMIT, kindOfImage, readImage, SIDE_LIMIT } from "../core/files/image.ts";
+import { createPager, type Page, type Pager } from "../core/files/lines.ts";
+import { foldName, showExactly } from "../core/files/name.ts";
+import { quoted } from "../core/files/refusal.ts";
 import type { ContentBlock, Context, Definition, Handler } from "../core/tool.ts";
 
 export const definition: Definition = {

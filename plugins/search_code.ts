@@ -1,13 +1,13 @@
 /** search_code: the lines of files that match a pattern. */
 
-import { describeBytes } from "../core/encoding.ts";
-import { parseGlob, pathBelow } from "../core/glob_pattern.ts";
-import { countLeftOut, countOf } from "../core/left_out.ts";
-import { cannot, quoted, refused } from "../core/refusal.ts";
-import { unsearchable } from "../core/search_lines.ts";
-import { plainText } from "../core/search_literal.ts";
-import { parseSearch, type SearchPattern } from "../core/search_pattern.ts";
-import { createSearchResult } from "../core/search_result.ts";
+import { describeBytes } from "../core/files/encoding.ts";
+import { parseGlob, pathBelow } from "../core/files/glob_pattern.ts";
+import { countLeftOut, countOf } from "../core/files/left_out.ts";
+import { cannot, quoted, refused } from "../core/files/refusal.ts";
+import { unsearchable } from "../core/files/search_lines.ts";
+import { plainText } from "../core/files/search_literal.ts";
+import { parseSearch, type SearchPattern } from "../core/files/search_pattern.ts";
+import { createSearchResult } from "../core/files/search_result.ts";
 import type { Context, Definition, Entry, Handler } from "../core/tool.ts";
 
 export const definition: Definition = {

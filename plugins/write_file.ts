@@ -1,10 +1,10 @@
 /** write_file: a whole text file, new or in place of the old one. */
 
-import { unifiedDiff } from "../core/diff.ts";
-import { BOM } from "../core/edit.ts";
+import { unifiedDiff } from "../core/files/diff.ts";
+import { BOM } from "../core/files/edit.ts";
 import { sha256Of } from "../core/hash.ts";
-import { quoted } from "../core/refusal.ts";
-import { inWords, openTarget } from "../core/target.ts";
+import { quoted } from "../core/files/refusal.ts";
+import { inWords, openTarget } from "../core/files/target.ts";
 import { countLines } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 

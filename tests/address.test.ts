@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/permissions/address.ts";
 
 const same: [string, string][] = [
   ["example.com", "example.com:443"],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkPlugin } from "../core/plugins.ts";
+import { checkPlugin } from "../core/plugins/plugins.ts";
 import * as plugin from "../plugins/bash.ts";
 import { openPty } from "./support/pty.ts";
 import { childrenOf, COMMAND, countOf, denoCommand, openShell, peakOf, type Shell } from "./support/shell.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { probeFence } from "../core/fence.ts";
+import { probeFence } from "../core/fence/fence.ts";
 import { SOURCES } from "./support/program.ts";
 import { openShell, type Shell } from "./support/shell.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createBroker } from "../core/broker.ts";
+import { createBroker } from "../core/hosts/broker.ts";
 
 const never = new AbortController().signal;
 

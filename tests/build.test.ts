@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { access } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { bunArguments } from "../build.ts";
-import { findPlugins } from "../core/plugins.ts";
+import { findPlugins } from "../core/plugins/plugins.ts";
 import { flagsOf } from "./support/flags.ts";
 import { commandOf, executable, runTenon, SOURCES, TOOLS } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";

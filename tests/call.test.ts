@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type CallIo, callLines, callOnce } from "../core/call.ts";
-import type { Screen } from "../core/screen.ts";
+import type { Screen } from "../core/terminal/screen.ts";
 import { fixtureRegistry } from "./support/agent.ts";
 import { recorder } from "./support/recorder.ts";
 

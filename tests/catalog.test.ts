@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createApproval } from "../core/approval.ts";
-import { type Catalog, openCatalog } from "../core/catalog.ts";
-import { createHosts, type Hosts } from "../core/hosts.ts";
+import { createApproval } from "../core/permissions/approval.ts";
+import { type Catalog, openCatalog } from "../core/plugins/catalog.ts";
+import { createHosts, type Hosts } from "../core/hosts/hosts.ts";
 import { parseArgv } from "../core/options.ts";
 import { openPremises } from "../core/premises.ts";
-import { setAsideLine } from "../core/plugins.ts";
+import { setAsideLine } from "../core/plugins/plugins.ts";
 import { createRegistry } from "../core/registry.ts";
 import { connectInWorker } from "./support/host_in_worker.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";

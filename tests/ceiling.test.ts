@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { narrow } from "../core/ceiling.ts";
-import { type Flags, KINDS } from "../core/permission_flags.ts";
+import { narrow } from "../core/permissions/ceiling.ts";
+import { type Flags, KINDS } from "../core/permissions/permission_flags.ts";
 import { isInside } from "../core/path.ts";
-import { decide, isOffered } from "../core/permissions.ts";
-import { makePolicy, type Policy } from "../core/policy.ts";
+import { decide, isOffered } from "../core/permissions/permissions.ts";
+import { makePolicy, type Policy } from "../core/permissions/policy.ts";
 import { anyFlags, flagsOf, HOST_PROBES, NAME_PROBES, PATH_PROBES, PLACE } from "./support/flags.ts";
 
 function narrowed(built: string[], started: string[]): Flags {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkFile, checkLines } from "../core/check.ts";
-import { createHosts } from "../core/hosts.ts";
+import { checkFile, checkLines } from "../core/plugins/check.ts";
+import { createHosts } from "../core/hosts/hosts.ts";
 import { SOURCES } from "./support/program.ts";
 import { connectInProcess } from "./support/host_in_process.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";

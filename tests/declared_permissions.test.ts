@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { declaredPermissions } from "../core/declared_permissions.ts";
+import { declaredPermissions } from "../core/permissions/declared_permissions.ts";
 import type { Permissions } from "../core/tool.ts";
 
 describe("declaredPermissions reads", () => {

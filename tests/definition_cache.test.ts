@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openDefinitionCache } from "../core/definition_cache.ts";
-import type { Loaded } from "../core/protocol.ts";
+import { openDefinitionCache } from "../core/plugins/definition_cache.ts";
+import type { Loaded } from "../core/hosts/protocol.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const hash = (n: number) => String(n).padStart(64, "0");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { answer } from "../core/demo_answer.ts";
-import { readQuestion } from "../core/demo_question.ts";
+import { answer } from "../core/model/demo_answer.ts";
+import { readQuestion } from "../core/model/demo_question.ts";
 
 /** The answer's quotes of a file that was read, without their place. */
 function quotesOf(question: string, path: string, text: string): string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Event, runTurn } from "../core/agent.ts";
-import { demoModel } from "../core/demo_model.ts";
+import { demoModel } from "../core/model/demo_model.ts";
 import type { Block, Message, Reply, ToolUseBlock } from "../core/message.ts";
 import { createRegistry } from "../core/registry.ts";
 

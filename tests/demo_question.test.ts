@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { matchEntries, readQuestion } from "../core/demo_question.ts";
+import { matchEntries, readQuestion } from "../core/model/demo_question.ts";
 
 /** The question, the folders, the files. */
 const NAMES: [string, string[], string[]][] = [

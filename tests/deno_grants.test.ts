@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { cutWithDeno, type DenoQuery } from "../core/deno_grants.ts";
-import { decide, isOffered } from "../core/permissions.ts";
+import { cutWithDeno, type DenoQuery } from "../core/permissions/deno_grants.ts";
+import { decide, isOffered } from "../core/permissions/permissions.ts";
 import { isInside } from "../core/path.ts";
-import { makePolicy } from "../core/policy.ts";
+import { makePolicy } from "../core/permissions/policy.ts";
 import { anyFlags, flagsOf, HOST_PROBES, NAME_PROBES, PLACE } from "./support/flags.ts";
 
 const SHELLS = ["bash", "sh"];

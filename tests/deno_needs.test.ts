@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DenoDescriptor } from "../core/deno_grants.ts";
-import { programNeeds } from "../core/deno_needs.ts";
+import type { DenoDescriptor } from "../core/permissions/deno_grants.ts";
+import { programNeeds } from "../core/permissions/deno_needs.ts";
 
 const NEEDS = { api: "api.example.com:443", pluginFolders: ["/p/plugins", "/a,b"] };
 

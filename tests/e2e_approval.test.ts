@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-control-regex -- control characters are what this is about
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { PAUSE_MS } from "../core/ask.ts";
-import { UNCONFINED } from "../core/question.ts";
+import { PAUSE_MS } from "../core/terminal/ask.ts";
+import { UNCONFINED } from "../core/terminal/question.ts";
 import { type Answer, type FakeApi, fakeApi, reply } from "./support/fake_api.ts";
 import { openTenon, runTenon, type Start, type Way, WAYS, writeFiles } from "./support/program.ts";
 import type { Pty } from "./support/pty.ts";

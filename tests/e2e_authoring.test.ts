@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { typesText } from "../core/new_plugin.ts";
+import { typesText } from "../core/plugins/new_plugin.ts";
 import { fakeApi, reply } from "./support/fake_api.ts";
 import { runTenon, SOURCES, type Start, type Way, WAYS, writeFiles } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";

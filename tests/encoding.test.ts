@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { describeBytes } from "../core/encoding.ts";
+import { describeBytes } from "../core/files/encoding.ts";
 
 const utf16 = (text: string, order: "LE" | "BE"): Buffer => {
   const bytes = Buffer.from(text, "utf16le");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cleanEnvironment } from "../core/environment.ts";
+import { cleanEnvironment } from "../core/fence/environment.ts";
 
 const options = {
   home: "/private/home",

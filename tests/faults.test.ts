@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { importPlugin } from "../core/plugins.ts";
+import { importPlugin } from "../core/plugins/plugins.ts";
 import { FAULTS, PROBLEMS } from "./support/faults.ts";
 
 /** Nothing is wrong with this file but its name, which only the whole program knows to be taken. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { enterFence, type FenceRules, ownCommand, probeFence, selfTest } from "../core/fence.ts";
+import { enterFence, type FenceRules, ownCommand, probeFence, selfTest } from "../core/fence/fence.ts";
 import { prepare } from "./support/fence_probes.ts";
 import {
   commandOf,

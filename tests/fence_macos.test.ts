@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { macSystemRules, seatbeltCommand, seatbeltProfile } from "../core/fence_macos.ts";
-import type { FenceRules } from "../core/fence.ts";
+import { macSystemRules, seatbeltCommand, seatbeltProfile } from "../core/fence/fence_macos.ts";
+import type { FenceRules } from "../core/fence/fence.ts";
 
 const rules: FenceRules = {
   readExec: ["/usr"],

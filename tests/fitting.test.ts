@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deflateSync } from "node:zlib";
-import { fitted } from "../core/fitting.ts";
+import { fitted } from "../core/model/fitting.ts";
 import { append, appendText } from "../core/history.ts";
 import type { Message } from "../core/message.ts";
 import { agentFor, fixtureRegistry, say } from "./support/agent.ts";

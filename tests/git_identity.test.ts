@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { identityEnv, parseIdentity } from "../core/git_identity.ts";
+import { identityEnv, parseIdentity } from "../core/commands/git_identity.ts";
 
 const FILES: [what: string, text: string, identity: { name?: string; email?: string }][] = [
   ["nothing of an empty file", "", {}],

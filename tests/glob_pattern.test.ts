@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
-import { parseGlob } from "../core/glob_pattern.ts";
+import { parseGlob } from "../core/files/glob_pattern.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 describe("parseGlob", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { messageOf, runPlugin } from "../core/host.ts";
-import { importPlugin } from "../core/plugins.ts";
+import { messageOf, runPlugin } from "../core/hosts/host.ts";
+import { importPlugin } from "../core/plugins/plugins.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const FIXTURES = join(import.meta.dir, "fixtures", "plugins");

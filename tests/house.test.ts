@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { isPluginName } from "../core/plugins.ts";
+import { isPluginName } from "../core/plugins/plugins.ts";
 import * as builtin from "../plugins/mod.ts";
 
 const ROOT = join(import.meta.dir, "..");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";
 import fc from "fast-check";
-import { isIgnored, layerOf } from "../core/ignore.ts";
+import { isIgnored, layerOf } from "../core/files/ignore.ts";
 import type { Entry, Workspace } from "../core/tool.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 

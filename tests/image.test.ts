@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { kindOfImage, readImage } from "../core/image.ts";
+import { kindOfImage, readImage } from "../core/files/image.ts";
 
 /** The smallest whole image of each kind. */
 const IMAGES: { [kind: string]: { base64: string; width: number; height: number } } = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { watchIntegrity } from "../core/integrity.ts";
+import { watchIntegrity } from "../core/files/integrity.ts";
 import { BUILT_IN, type CallOptions, createRegistry, type Host, type Tool } from "../core/registry.ts";
 import type { Permissions } from "../core/tool.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createKeyDecoder, type Key } from "../core/keys.ts";
+import { createKeyDecoder, type Key } from "../core/terminal/keys.ts";
 
 /** The keys of bytes that come in these bursts; after each one nothing comes for a while. */
 function keysOf(...bursts: string[]): Key[] {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkKeywords } from "../core/keywords.ts";
-import { readSchema } from "../core/schema.ts";
-import { leftOut, strictProblem } from "../core/strict.ts";
+import { checkKeywords } from "../core/plugins/keywords.ts";
+import { readSchema } from "../core/plugins/schema.ts";
+import { leftOut, strictProblem } from "../core/plugins/strict.ts";
 import type { JsonSchema } from "../core/tool.ts";
 
 function object(properties: JsonSchema, more: JsonSchema = {}): JsonSchema {

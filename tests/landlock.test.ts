@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { grantedBits, rightBits, rulesetAttribute } from "../core/landlock.ts";
-import { openOnLinux } from "../core/not_covered.ts";
+import { grantedBits, rightBits, rulesetAttribute } from "../core/fence/landlock.ts";
+import { openOnLinux } from "../core/fence/not_covered.ts";
 
 const fields = (bytes: Uint8Array) => [...new BigUint64Array(bytes.buffer)].map(Number);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { leavingLine } from "../core/leaving.ts";
-import { parseFlags, type RawFlags } from "../core/permission_flags.ts";
-import { makePolicy } from "../core/policy.ts";
+import { leavingLine } from "../core/hosts/leaving.ts";
+import { parseFlags, type RawFlags } from "../core/permissions/permission_flags.ts";
+import { makePolicy } from "../core/permissions/policy.ts";
 import type { Permissions } from "../core/tool.ts";
 
 function tool(name: string, permissions: Permissions, source = `/plugins/${name}.ts`) {

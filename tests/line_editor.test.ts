@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Key, KeyName } from "../core/keys.ts";
-import { type Line, newLine, pressKey } from "../core/line_editor.ts";
-import { createLineView, layOut } from "../core/line_view.ts";
-import { clustersOf, widthOf } from "../core/width.ts";
+import type { Key, KeyName } from "../core/terminal/keys.ts";
+import { type Line, newLine, pressKey } from "../core/terminal/line_editor.ts";
+import { createLineView, layOut } from "../core/terminal/line_view.ts";
+import { clustersOf, widthOf } from "../core/terminal/width.ts";
 import { emulator } from "./support/emulator.ts";
 
 /** `|` is the cursor; words in angle brackets are keys, the rest is typed. */

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HISTORY_LIMIT, openLineHistory } from "../core/line_history.ts";
+import { HISTORY_LIMIT, openLineHistory } from "../core/terminal/line_history.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tenon-history-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createPager, type Page } from "../core/lines.ts";
+import { createPager, type Page } from "../core/files/lines.ts";
 import { RESULT_LIMIT } from "../core/text.ts";
 
 function pageOf(bytes: Uint8Array, window: { first: number; limit: number }, cuts: number[] = []): Page {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadProblem } from "../core/load_problem.ts";
+import { loadProblem } from "../core/plugins/load_problem.ts";
 
 /** What Deno rejects with was read off it: its errors cannot be made here. */
 const deno = (message: string) => new TypeError(message);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Event } from "../core/agent.ts";
-import { createHosts } from "../core/hosts.ts";
+import { createHosts } from "../core/hosts/hosts.ts";
 import type { Block, Message, ToolResultBlock } from "../core/message.ts";
 import { createRegistry, type Registry, type Tool } from "../core/registry.ts";
 import { agentFor, fixtureRegistry, say } from "./support/agent.ts";

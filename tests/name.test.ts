@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { byCodePoint, foldName, fromDisk, nearNames, readName, showExactly, showName, toDisk } from "../core/name.ts";
+import {
+  byCodePoint,
+  foldName,
+  fromDisk,
+  nearNames,
+  readName,
+  showExactly,
+  showName,
+  toDisk,
+} from "../core/files/name.ts";
 import { visible } from "../core/text.ts";
 
 /** Names as bytes: anything but `/` and NUL, valid UTF-8 or not. */

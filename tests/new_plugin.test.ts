@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { newPluginFolder, typesText, writeNewPlugin } from "../core/new_plugin.ts";
+import { newPluginFolder, typesText, writeNewPlugin } from "../core/plugins/new_plugin.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 describe("newPluginFolder", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { notFoundHint } from "../core/not_found_hint.ts";
+import { notFoundHint } from "../core/files/not_found_hint.ts";
 
 describe("the hint for an old string that is not there", () => {
   const rows: [id: string, text: string, oldText: string, hint: string][] = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Options, parseArgv, type Task, VERSION } from "../core/options.ts";
-import { PERMISSION_FLAGS } from "../core/permission_flags.ts";
+import { PERMISSION_FLAGS } from "../core/permissions/permission_flags.ts";
 import packageJson from "../package.json" with { type: "json" };
 
 const taskOf = (...argv: string[]) => parseArgv(argv).task;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { clean, createOutput, OUTPUT_LIMIT } from "../core/output.ts";
+import { clean, createOutput, OUTPUT_LIMIT } from "../core/commands/output.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

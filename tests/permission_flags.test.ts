@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { normaliseArgv, parseFlags, PERMISSION_FLAGS, printFlags } from "../core/permission_flags.ts";
+import { normaliseArgv, parseFlags, PERMISSION_FLAGS, printFlags } from "../core/permissions/permission_flags.ts";
 import { anyFlags, flagsOf } from "./support/flags.ts";
 
 test("normaliseArgv keeps a bare flag from taking the prompt for its value", () => {

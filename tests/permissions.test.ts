@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { includes, KINDS } from "../core/permission_flags.ts";
-import { decide, grantFor, isOffered, kindsOf, permissionSet } from "../core/permissions.ts";
+import { includes, KINDS } from "../core/permissions/permission_flags.ts";
+import { decide, grantFor, isOffered, kindsOf, permissionSet } from "../core/permissions/permissions.ts";
 import { isInside } from "../core/path.ts";
-import { describePolicy, isExcepted, makePolicy, type Policy } from "../core/policy.ts";
+import { describePolicy, isExcepted, makePolicy, type Policy } from "../core/permissions/policy.ts";
 import type { Permissions } from "../core/tool.ts";
 import { anyFlags, flagsOf, HOST_PROBES, NAME_PROBES, PLACE } from "./support/flags.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { readClosure } from "../core/plugin_closure.ts";
+import { readClosure } from "../core/plugins/plugin_closure.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const LIB = { "lib/x.ts": 'import "./y.ts";\n', "lib/y.ts": "export {};\n" };

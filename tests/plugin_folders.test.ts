@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Places, pluginFoldersOf } from "../core/plugin_folders.ts";
+import { type Places, pluginFoldersOf } from "../core/plugins/plugin_folders.ts";
 
 const PLACES: Places = {
   root: "/ws",

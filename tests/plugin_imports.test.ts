@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readImports } from "../core/plugin_imports.ts";
+import { readImports } from "../core/plugins/plugin_imports.ts";
 
 describe("readImports finds", () => {
   const rows: [what: string, text: string, names: string[]][] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkPlugin, findPlugins, importPlugin, isPluginName, MAX_TIMEOUT_MS } from "../core/plugins.ts";
+import { checkPlugin, findPlugins, importPlugin, isPluginName, MAX_TIMEOUT_MS } from "../core/plugins/plugins.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const FIXTURES = join(import.meta.dir, "fixtures", "plugins");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { openPrintLog, printFolder } from "../core/print_log.ts";
+import { openPrintLog, printFolder } from "../core/hosts/print_log.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 test("openPrintLog keeps what each plugin prints, below what earlier starts have kept, for the user alone", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { systemPrompt } from "../core/prompt.ts";
+import { systemPrompt } from "../core/model/prompt.ts";
 
 describe("systemPrompt", () => {
   test("keeps its bytes; a change of the prompt changes this hash on purpose", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
-import { FromHost } from "../core/protocol.ts";
+import { FromHost } from "../core/hosts/protocol.ts";
 
 /** What core makes of a host that says that it loaded this. */
 function heard(definition: object): unknown {

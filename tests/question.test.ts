@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Answer, Question } from "../core/approval.ts";
-import type { Choice } from "../core/ask.ts";
-import { proposalLines } from "../core/proposal.ts";
-import { askAt, UNCONFINED } from "../core/question.ts";
+import type { Answer, Question } from "../core/permissions/approval.ts";
+import type { Choice } from "../core/terminal/ask.ts";
+import { proposalLines } from "../core/terminal/proposal.ts";
+import { askAt, UNCONFINED } from "../core/terminal/question.ts";
 import { visible } from "../core/text.ts";
 import { recorder } from "./support/recorder.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runPlugin } from "../core/host.ts";
-import { createHosts } from "../core/hosts.ts";
+import { runPlugin } from "../core/hosts/host.ts";
+import { createHosts } from "../core/hosts/hosts.ts";
 import { parseArgv } from "../core/options.ts";
-import { importPlugin } from "../core/plugins.ts";
+import { importPlugin } from "../core/plugins/plugins.ts";
 import { connectInProcess } from "./support/host_in_process.ts";
 import { SOURCES } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Event } from "../core/agent.ts";
-import { isApiError } from "../core/api_error.ts";
-import { apiModel, MODEL_LIMITS } from "../core/model.ts";
-import { askWithoutRefused } from "../core/refused_tool.ts";
+import { isApiError } from "../core/model/api_error.ts";
+import { apiModel, MODEL_LIMITS } from "../core/model/model.ts";
+import { askWithoutRefused } from "../core/model/refused_tool.ts";
 import type { WireDefinition } from "../core/registry.ts";
 import { type Answer, type FakeApi, fakeApi, reply } from "./support/fake_api.ts";
 

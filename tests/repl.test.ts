@@ -3,8 +3,8 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PAUSE_MS } from "../core/ask.ts";
-import { QUIET_MS } from "../core/keys.ts";
+import { PAUSE_MS } from "../core/terminal/ask.ts";
+import { QUIET_MS } from "../core/terminal/keys.ts";
 import { openPty, type Pty } from "./support/pty.ts";
 import { type Run, RUNTIMES } from "./support/runtimes.ts";
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { chown, mkdir, readdir, readFile, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "../core/path.ts";
-import { openOwnWorkspace } from "../core/workspace.ts";
+import { openOwnWorkspace } from "../core/files/workspace.ts";
 import { USERS } from "./support/fence_runs.ts";
 import { RUNTIMES } from "./support/runtimes.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Block, Reply } from "../core/message.ts";
-import { finishReply, interruptedReply, newDraft, readEvent } from "../core/reply.ts";
+import { finishReply, interruptedReply, newDraft, readEvent } from "../core/model/reply.ts";
 
 type StreamEvent = { type: string; [field: string]: unknown };
 

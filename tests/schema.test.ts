@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
-import { type Checked, readSchema } from "../core/schema.ts";
-import { wireSchema } from "../core/strict.ts";
+import { type Checked, readSchema } from "../core/plugins/schema.ts";
+import { wireSchema } from "../core/plugins/strict.ts";
 import type { JsonSchema } from "../core/tool.ts";
 import { checkRequest } from "./support/api_rules.ts";
 

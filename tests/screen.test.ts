@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { PassThrough } from "node:stream";
 import type { WriteStream } from "node:tty";
-import { openScreen, paint } from "../core/screen.ts";
+import { openScreen, paint } from "../core/terminal/screen.ts";
 
 /** A stream that is a terminal or not, and whose reader the test is. */
 function stream(properties: Partial<WriteStream> = {}): WriteStream {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findHits } from "../core/search_lines.ts";
-import { plainText, requiredTexts } from "../core/search_literal.ts";
-import { parseSearch } from "../core/search_pattern.ts";
+import { findHits } from "../core/files/search_lines.ts";
+import { plainText, requiredTexts } from "../core/files/search_literal.ts";
+import { parseSearch } from "../core/files/search_pattern.ts";
 
 describe("requiredTexts", () => {
   const rows: [pattern: string, texts: string[] | undefined][] = [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { existsSync, readFileSync } from "node:fs";
-import { assembleFilter } from "../core/bpf.ts";
-import { refusals, STARTING_PROGRAMS } from "../core/seccomp.ts";
-import { type Arch, type Syscall, syscallNumber, SYSCALLS } from "../core/syscalls.ts";
+import { assembleFilter } from "../core/fence/bpf.ts";
+import { refusals, STARTING_PROGRAMS } from "../core/fence/seccomp.ts";
+import { type Arch, type Syscall, syscallNumber, SYSCALLS } from "../core/fence/syscalls.ts";
 import { runFilter } from "./support/bpf_interpreter.ts";
 
 const ARCHES: [Arch, number][] = [["x64", 0xc000003e], ["arm64", 0xc00000b7]];

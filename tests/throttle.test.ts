@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createThrottle } from "../core/throttle.ts";
+import { createThrottle } from "../core/hosts/throttle.ts";
 
 test("createThrottle shows the first line at once, and of a million the last", () => {
   const shown: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findToolchains } from "../core/toolchains.ts";
+import { findToolchains } from "../core/commands/toolchains.ts";
 
 interface Case {
   /** What exists below /home/u, or absolute. */

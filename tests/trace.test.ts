@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Message } from "../core/message.ts";
-import { traced } from "../core/trace.ts";
+import { traced } from "../core/model/trace.ts";
 import { agentFor, fixtureRegistry, say } from "./support/agent.ts";
 import { fakeApi, reply } from "./support/fake_api.ts";
 

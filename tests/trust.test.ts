@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readClosure } from "../core/plugin_closure.ts";
-import { openTrust, type Trustable } from "../core/trust.ts";
+import { readClosure } from "../core/plugins/plugin_closure.ts";
+import { openTrust, type Trustable } from "../core/plugins/trust.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 
 const PLUGIN =

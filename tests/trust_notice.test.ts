@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { parseArgv } from "../core/options.ts";
 import { openPremises } from "../core/premises.ts";
-import { describeTrustable, reachNotice, trustCommand, untrustedLines } from "../core/trust_notice.ts";
-import type { Trustable } from "../core/trust.ts";
+import { describeTrustable, reachNotice, trustCommand, untrustedLines } from "../core/plugins/trust_notice.ts";
+import type { Trustable } from "../core/plugins/trust.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const plugin = (file: string, changed?: string[]): Trustable => ({

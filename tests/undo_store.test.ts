@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openUndoStore } from "../core/undo_store.ts";
+import { openUndoStore } from "../core/undo/undo_store.ts";
 import { sha256Of } from "../core/hash.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

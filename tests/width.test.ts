@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { clustersOf, cutToWidth, widthOf } from "../core/width.ts";
+import { clustersOf, cutToWidth, widthOf } from "../core/terminal/width.ts";
 
 const WIDTHS: [what: string, text: string, columns: number][] = [
   ["nothing", "", 0],

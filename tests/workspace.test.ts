@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { link, lstat, mkdir, readdir, readFile, readlink, rename, stat, symlink, writeFile } from "node:fs/promises";
 import fc from "fast-check";
-import { readPath } from "../core/asked.ts";
-import { byCodePoint } from "../core/name.ts";
+import { readPath } from "../core/files/asked.ts";
+import { byCodePoint } from "../core/files/name.ts";
 import { isInside, join, win32 } from "../core/path.ts";
-import { isGitName, isSecretName } from "../core/secrets.ts";
-import { openWorkspace } from "../core/workspace.ts";
+import { isGitName, isSecretName } from "../core/files/secrets.ts";
+import { openWorkspace } from "../core/files/workspace.ts";
 import type { Workspace } from "../core/tool.ts";
 import { actInRace } from "./support/race.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { probeFence } from "../../core/fence.ts";
+import { probeFence } from "../../core/fence/fence.ts";
 import { makeFolders, rulesFor, USERS } from "../support/fence_runs.ts";
 
 const status = await probeFence();

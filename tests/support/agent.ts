@@ -3,11 +3,11 @@
 import { join } from "node:path";
 import { type Agent, type Event, runTurn } from "../../core/agent.ts";
 import { appendText } from "../../core/history.ts";
-import { createHosts } from "../../core/hosts.ts";
+import { createHosts } from "../../core/hosts/hosts.ts";
 import type { Message } from "../../core/message.ts";
-import { apiModel, MODEL_LIMITS } from "../../core/model.ts";
+import { apiModel, MODEL_LIMITS } from "../../core/model/model.ts";
 import { createRegistry, type Registry } from "../../core/registry.ts";
-import type { ModelLimits } from "../../core/retry.ts";
+import type { ModelLimits } from "../../core/model/retry.ts";
 import type { FakeApi } from "./fake_api.ts";
 import { connectInProcess } from "./host_in_process.ts";
 

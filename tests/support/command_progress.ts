@@ -1,6 +1,6 @@
 /** Runs its argument as a command and prints each last line that a user would be shown. */
 
-import { runCommand } from "../../core/command.ts";
+import { runCommand } from "../../core/commands/command.ts";
 
 if (import.meta.main) {
   await runCommand({

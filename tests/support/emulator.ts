@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-control-regex -- control characters are what this is about
 /** A terminal that understands what tenon writes, and nothing else: it fails on any other sequence. */
 
-import type { Screen } from "../../core/screen.ts";
-import { clustersOf, widthOf } from "../../core/width.ts";
+import type { Screen } from "../../core/terminal/screen.ts";
+import { clustersOf, widthOf } from "../../core/terminal/width.ts";
 
 interface Row {
   line: number;

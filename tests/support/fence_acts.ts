@@ -1,7 +1,7 @@
 /** What `fenced.ts` does in the innermost layer. */
 
 import { readSync } from "node:fs";
-import { denyExec, type FenceCheck, hardenCore, limitMemory, selfTest } from "../../core/fence.ts";
+import { denyExec, type FenceCheck, hardenCore, limitMemory, selfTest } from "../../core/fence/fence.ts";
 import * as probes from "./fence_probes.ts";
 import { raw } from "./raw_calls.ts";
 

@@ -3,7 +3,7 @@
 import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FenceRules, systemRules } from "../../core/fence.ts";
+import { type FenceRules, systemRules } from "../../core/fence/fence.ts";
 import type { Order } from "./fenced.ts";
 import type { Victim } from "./fence_victim.ts";
 import { openPty } from "./pty.ts";

@@ -3,7 +3,7 @@
  * and prints what came of it as JSON.
  */
 
-import { enterFence, type FenceRules, ownCommand } from "../../core/fence.ts";
+import { enterFence, type FenceRules, ownCommand } from "../../core/fence/fence.ts";
 import { ACTS } from "./fence_acts.ts";
 
 /** What the program is to do. `act` is a name in `ACTS`, `input` what that act takes. */

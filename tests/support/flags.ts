@@ -3,8 +3,8 @@
 import fc from "fast-check";
 import { posix } from "node:path";
 import { parseArgv } from "../../core/options.ts";
-import { type Flags, parseFlags } from "../../core/permission_flags.ts";
-import type { Place } from "../../core/policy.ts";
+import { type Flags, parseFlags } from "../../core/permissions/permission_flags.ts";
+import type { Place } from "../../core/permissions/policy.ts";
 
 /** A workspace where no path is a link. */
 export const PLACE: Place = { root: "/ws", resolve: (path) => posix.resolve("/ws", path) };

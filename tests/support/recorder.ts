@@ -1,6 +1,6 @@
 /** A screen that remembers what was written to it. */
 
-import type { Screen } from "../../core/screen.ts";
+import type { Screen } from "../../core/terminal/screen.ts";
 
 /** No terminal 40 columns wide and 10 rows high, unless told otherwise. */
 export function recorder(options: Partial<Screen> = {}): Screen & { written(): string } {

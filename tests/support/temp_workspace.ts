@@ -2,7 +2,7 @@
 
 import { chmod, mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { type Grant, openWorkspace } from "../../core/workspace.ts";
+import { type Grant, openWorkspace } from "../../core/files/workspace.ts";
 import { dirname, join } from "../../core/path.ts";
 import type { Context, SeenFile, Workspace } from "../../core/tool.ts";
 

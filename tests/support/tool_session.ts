@@ -1,10 +1,10 @@
 /** One session of the built-in tools in a folder: the real registry and hosts, which run in the process of the test. */
 
 import { readFile } from "node:fs/promises";
-import { createHosts } from "../../core/hosts.ts";
+import { createHosts } from "../../core/hosts/hosts.ts";
 import type { ToolUseBlock } from "../../core/message.ts";
 import { join } from "../../core/path.ts";
-import { checkPlugin } from "../../core/plugins.ts";
+import { checkPlugin } from "../../core/plugins/plugins.ts";
 import { createRegistry } from "../../core/registry.ts";
 import type { Proposal, SeenFile } from "../../core/tool.ts";
 import * as builtin from "../../plugins/mod.ts";

@@ -1,0 +1,125 @@
+/** Writes a whole file at once: a temporary file beside the target, then one rename. */
+
+import { Buffer } from "node:buffer";
+import { constants, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { startSha256 } from "../hash.ts";
+import { toDisk } from "./name.ts";
+import { type Folder, isAt, openFolder, TEMPORARY } from "./opening.ts";
+import { childOf, nameOf, parentOf } from "../path.ts";
+import { codeOf, refused } from "./refusal.ts";
+
+/** Neither follows a link nor waits for a pipe. */
+const NOT_THROUGH = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** A temporary file that nobody wrote to for so long was left by a process that was killed. Milliseconds. */
+const STALE_MS = 60_000;
+
+/** Bytes that are read at once. */
+const CHUNK = 1_000_000;
+
+export interface Replacement {
+  /** A real path: the file itself, or the folder that `names` begin in. */
+  real: string;
+  /** What is missing below `real`; the last one is the file. */
+  names: readonly string[];
+  text: string;
+  /** SHA-256 in hex of the file as it must be when it is replaced; null: there must be none. Undefined: it does not matter. */
+  replaces?: string | null | undefined;
+}
+
+/**
+ * Replaces or creates a file, after making the missing folders. Whoever reads sees the old file or the new one, never a part. Keeps the
+ * mode of a file that is there and breaks its hard links; owner, times and extended attributes are those of a new file. Where anything
+ * fails the old file stays and no temporary file is left; one that a killed process left in this folder is removed after a minute.
+ *
+ * `replaces` is compared at the last moment, but not at one and the same as the rename: no system has both in one.
+ */
+export async function replaceFile({ real, names, text, replaces }: Replacement): Promise<void> {
+  if (names.length === 0) return await replaceIn(parentOf(real), nameOf(real), text, replaces);
+  if (typeof replaces === "string") throw refused("it is no longer there. Look for it with list_files");
+  let place = real;
+  for (const name of names.slice(0, -1)) {
+    await using folder = await openFolder(place);
+    await mkdir(toDisk(folder.at(name))).catch((error) => {
+      if (codeOf(error) !== "EEXIST") throw error; // made by someone else just now; it is opened as a folder next
+    });
+    if (!(await folder.isHeld())) throw refused("its folder changed while it was written. Try again");
+    place = childOf(place, name);
+  }
+  await replaceIn(place, names.at(-1) ?? "", text, replaces);
+}
+
+/** Removes a regular file; with `replaces` only one that is still this, compared at the last moment, as above. */
+export async function removeFile(real: string, replaces: string | undefined): Promise<void> {
+  await using folder = await openFolder(parentOf(real));
+  const target = toDisk(folder.at(nameOf(real)));
+  if (!(await lstat(target)).isFile()) throw refused("it is not a regular file");
+  if (!(await folder.isHeld())) throw refused("its folder changed while it was removed. Try again");
+  if (replaces !== undefined && await hashOf(target) !== replaces) throw refused("it was changed since");
+  await unlink(target);
+  await folder.sync();
+}
+
+async function replaceIn(place: string, name: string, text: string, replaces: Replacement["replaces"]): Promise<void> {
+  await using folder = await openFolder(place);
+  const target = toDisk(folder.at(name));
+  const old = await lstat(target).catch(() => undefined);
+  if (old !== undefined && !old.isFile()) throw refused("it is not a regular file");
+  // A rename asks only for the folder: a file that may not be written must be refused here.
+  if (old !== undefined) await (await open(target, constants.O_WRONLY | NOT_THROUGH)).close();
+  await removeStale(folder);
+  const temporaryName = `.tenon-${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}.tmp`;
+  const temporary = toDisk(folder.at(temporaryName));
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOT_THROUGH;
+  // A new file gets what the umask leaves; one that replaces another is private until it has the other's mode.
+  const handle = await open(temporary, flags, old === undefined ? 0o666 : 0o600);
+  try {
+    try {
+      // Nothing is written before the place of the new file is known.
+      if (!(await isAt(handle, childOf(place, temporaryName)))) {
+        throw refused("its folder changed while it was written. Try again");
+      }
+      await handle.writeFile(text);
+      if (old !== undefined) await handle.chmod(old.mode & 0o777);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (replaces !== undefined && await hashOf(target) !== replaces) {
+      const what = replaces === null ? "someone made it just now" : "it was changed since it was read";
+      throw refused(`${what}. Read it with read_file first`);
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+  await folder.sync();
+}
+
+/** SHA-256 in hex, or null when nothing is there. */
+async function hashOf(target: string | Buffer): Promise<string | null> {
+  try {
+    await using handle = await open(target, constants.O_RDONLY | NOT_THROUGH);
+    const hash = startSha256();
+    const chunk = new Uint8Array(CHUNK);
+    for (let size = -1; size !== 0;) {
+      size = (await handle.read(chunk, 0, CHUNK)).bytesRead;
+      hash.update(chunk.subarray(0, size));
+    }
+    return hash.digest("hex");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Removes what a killed process left. Nothing depends on it: what cannot be removed stays. */
+async function removeStale(folder: Folder): Promise<void> {
+  const names = await readdir(toDisk(folder.at(""))).catch(() => []);
+  for (const name of names.filter((name) => TEMPORARY.test(name))) {
+    const path = toDisk(folder.at(name));
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats?.isFile() && stats.mtimeMs < Date.now() - STALE_MS) await unlink(path).catch(() => undefined);
+  }
+}

@@ -1,0 +1,223 @@
+/** The one folder: what a handler may do with files, each path resolved, judged, opened and checked again. */
+
+import type { BigIntStats } from "node:fs";
+import { type FileHandle, lstat } from "node:fs/promises";
+import { readPath } from "./asked.ts";
+import { describeBytes } from "./encoding.ts";
+import { find, missing, shown } from "./finding.ts";
+import { type Grant, grantsNothing, rulesOf } from "./grant.ts";
+import { showName, toDisk } from "./name.ts";
+import { entriesIn, openFile } from "./opening.ts";
+import { childOf } from "../path.ts";
+import { cannot, codeOf, refused } from "./refusal.ts";
+import { removeFile, replaceFile } from "./replacing.ts";
+import type { Entry, Stat, Workspace } from "../tool.ts";
+import { walkFiles } from "./walked_files.ts";
+import { walk } from "./walking.ts";
+
+export type { Grant } from "./grant.ts";
+
+/** What built-in tools have beyond the interface of plugins. */
+export interface OwnWorkspace extends Workspace {
+  /** Removes a file, the one behind every link; with `replaces` (SHA-256 in hex) only while it is still this one. */
+  removeFile(path: string, replaces?: string): Promise<void>;
+}
+
+const TEXT_LIMIT = 10_000_000;
+const BYTES_LIMIT = 50_000_000;
+const CHUNK = 65_536;
+
+/**
+ * Opens the workspace and holds its folder: once that is moved or replaced, every call fails. Throws the file system's error when the
+ * root does not exist.
+ *
+ * What it does not stop: hard links that someone made inside to a file outside; and, where the kernel cannot be asked what is open (Deno,
+ * macOS, Windows), a program that swaps a folder for a link again and again. There a read is refused with near certainty; a listing may,
+ * in an unlucky moment, show the names behind the link, a write may leave an empty temporary file or its text there. The kernel's fence
+ * stops that where there is one.
+ */
+export async function openWorkspace(grant: Grant): Promise<Workspace> {
+  const { removeFile: _, ...workspace } = await openOwnWorkspace(grant);
+  return workspace;
+}
+
+/** The same for built-in tools. */
+export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
+  const rules = await rulesOf(grant);
+  const held = grantsNothing(grant) ? undefined : await lstat(toDisk(rules.root), { bigint: true });
+
+  async function checkRoot(): Promise<void> {
+    if (!held) throw refused("no file was granted to this tool by the user");
+    const now: BigIntStats | undefined = await lstat(toDisk(rules.root), { bigint: true }).catch(() => undefined);
+    if (now === undefined || now.ino !== held.ino || now.dev !== held.dev) {
+      throw refused("the workspace folder was moved or replaced. Nothing can be done until tenon is started again");
+    }
+  }
+
+  /** The real path of something that exists and may be read. */
+  async function locate(path: string, what: "file" | "folder", isNear = true): Promise<string> {
+    await checkRoot();
+    const asked = readPath(path, rules.root, rules.folders);
+    const found = await find(asked.path, rules, isNear);
+    if (found.missing.length > 0) throw await missing(found, rules, what);
+    rules.check(found.real, "read");
+    if (asked.isFolder && !(await lstat(toDisk(found.real))).isDirectory()) {
+      throw refused("it is a file. Leave out the slash at its end");
+    }
+    return found.real;
+  }
+
+  async function open(path: string): Promise<FileHandle> {
+    const { handle } = await openFile(() => locate(path, "file"));
+    try {
+      await checkRoot();
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    return handle;
+  }
+
+  async function readRange(
+    path: string,
+    range: { offset?: number; length?: number },
+    limit: number,
+  ): Promise<Uint8Array> {
+    const { offset = 0, length } = range;
+    for (const [name, value] of Object.entries({ offset, length: length ?? 0 })) {
+      if (!Number.isSafeInteger(value) || value < 0) {
+        throw refused(`${name} must be a whole number from 0, got ${value}`);
+      }
+    }
+    await using handle = await open(path);
+    const { size } = await handle.stat();
+    const wanted = Math.min(length ?? Infinity, Math.max(0, size - offset));
+    if (wanted > limit) {
+      const [is, most] = [wanted, limit].map((bytes) => bytes.toLocaleString("en-US"));
+      throw refused(`it is too large (${is} bytes, at most ${most} at once). Read a part of it`);
+    }
+    const bytes = new Uint8Array(wanted);
+    let filled = 0;
+    while (filled < wanted) {
+      const { bytesRead } = await handle.read(bytes, filled, wanted - filled, offset + filled);
+      if (bytesRead === 0) break; // it has become shorter since
+      filled += bytesRead;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  /** Where something that may be written is, or would be: the deepest folder that exists, and the names that are missing. */
+  async function locateTarget(path: string) {
+    await checkRoot();
+    const asked = readPath(path, rules.root, rules.folders);
+    if (asked.isFolder) throw refused("it ends in a slash. Name a file");
+    const found = await find(asked.path, rules, false);
+    rules.check(childOf(found.real, ...found.missing), "write");
+    return found;
+  }
+
+  async function folderAt(path: string): Promise<string> {
+    const real = await locate(path, "folder");
+    if (!(await lstat(toDisk(real))).isDirectory()) throw refused("it is a file, not a folder. Use read_file");
+    return real;
+  }
+
+  /** What begins at a folder, each step of it an attempt. */
+  async function* attemptEach<T>(verb: string, path: string, begin: (real: string) => AsyncGenerator<T>) {
+    const items = begin(await attempt(verb, path, () => folderAt(path)));
+    try {
+      while (true) {
+        const next = await attempt(verb, path, () => items.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      await items.return(undefined);
+    }
+  }
+
+  const entry = (real: string, kind: Entry["kind"]): Entry => ({ path: showName(shown(real, rules)), kind });
+
+  return {
+    resolve: (path, access = "read") =>
+      attempt(access === "write" ? "write" : "open", path, async () => {
+        if (access === "read") return showName(shown(await locate(path, "file"), rules));
+        const { real, missing } = await locateTarget(path);
+        return showName(shown(childOf(real, ...missing), rules));
+      }),
+
+    readText: (path) =>
+      attempt("read", path, async () => {
+        const bytes = await readRange(path, {}, TEXT_LIMIT);
+        try {
+          return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+        } catch {
+          throw refused(`it is ${describeBytes(bytes, bytes.length)}`);
+        }
+      }),
+
+    readBytes: (path, range = {}) => attempt("read", path, () => readRange(path, range, BYTES_LIMIT)),
+
+    async *readChunks(path) {
+      await using handle = await attempt("read", path, () => open(path));
+      while (true) {
+        const { bytesRead, buffer } = await attempt("read", path, () => handle.read(new Uint8Array(CHUNK), 0, CHUNK));
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+      }
+    },
+
+    stat: (path) =>
+      attempt("open", path, async (): Promise<Stat> => {
+        const stats = await lstat(toDisk(await locate(path, "file")));
+        return { kind: stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other", size: stats.size };
+      }),
+
+    exists: (path) =>
+      attempt("open", path, async () => {
+        try {
+          await locate(path, "file", false);
+          return true;
+        } catch (error) {
+          if (codeOf(error) === "ABSENT") return false;
+          throw error;
+        }
+      }),
+
+    list: (path = ".") =>
+      attempt("list", path, async () => {
+        const real = await folderAt(path);
+        return (await entriesIn(real)).map(({ name, kind }) => entry(childOf(real, name), kind));
+      }),
+
+    async *walk(options = {}) {
+      const walked = attemptEach("list", options.path ?? ".", (start) => walk(start, rules, options));
+      for await (const { entry } of walked) yield entry;
+    },
+
+    walkFiles: (options) => attemptEach("list", options.path ?? ".", (start) => walkFiles(start, rules, options)),
+
+    writeText: (path, text, { replaces } = {}) =>
+      attempt("write", path, async () => {
+        if (!text.isWellFormed()) throw refused("the text has half a character in it (a lone surrogate)");
+        const { real, missing } = await locateTarget(path);
+        await replaceFile({ real, names: missing, text, replaces });
+      }),
+
+    removeFile: (path, replaces) =>
+      attempt("remove", path, async () => {
+        const { real, missing } = await locateTarget(path);
+        if (missing.length > 0) throw refused("it is no longer there");
+        await removeFile(real, replaces);
+      }),
+  };
+}
+
+/** Puts a reason into the words for the model. */
+async function attempt<T>(verb: string, path: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw cannot(verb, path, error);
+  }
+}

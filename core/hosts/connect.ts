@@ -1,0 +1,131 @@
+/** How hosts are made here: a process behind the kernel's fence under Bun, a worker with fewer permissions under Deno. */
+
+import { mkdirSync } from "node:fs";
+import process from "node:process";
+import { cleanEnvironment } from "../fence/environment.ts";
+import { type FenceStatus, type SystemRules, systemRules } from "../fence/fence.ts";
+import { coreRules, findCanary, hostRules } from "../fence/fence_plan.ts";
+import { connectProcess } from "./host_process.ts";
+import { connectWorker, workerPermissions } from "./host_worker.ts";
+import type { Connect, Connection } from "./hosts.ts";
+import { isInside } from "../path.ts";
+import type { Policy } from "../permissions/policy.ts";
+import type { Premises } from "../premises.ts";
+import { ROLE } from "./role.ts";
+import { deno, denoState, readEnv } from "../runtime.ts";
+import { makeScratch, removeScratch, type Scratch } from "./scratch.ts";
+import { SHELLS } from "../commands/shells.ts";
+import { shellPlace } from "../commands/shell_place.ts";
+
+/** Bytes of data memory that the tools of one host may take. */
+const MEMORY_BYTES = 1_000_000_000;
+
+/** Where nothing can be kept, not even by root: a host that starts no program needs no home, and Bun makes a folder in it. */
+const NOWHERE = "/dev/null";
+
+export function connectFor(premises: Premises, fence: FenceStatus): Connect {
+  // Without a fence too: Deno may not start processes, and its workers are held by what it was given.
+  return deno ? workers(premises) : processes(premises, fence);
+}
+
+function workers(premises: Premises): Connect {
+  const { policy } = premises;
+  const granted = SHELLS.filter((command) => denoState({ name: "run", command }) === "granted");
+  const run = denoState({ name: "run" }) === "granted" ? true : granted.length > 0 && granted;
+  return (order) => {
+    const names = ["PATH", "LANG", "TMPDIR", ...(order.needs.run ? policy.env.scope : [])];
+    const env = Object.fromEntries(names.map((name) => [name, readEnv(name)]));
+    // Nothing confines what a tool starts here, so there is no place that could be kept private.
+    const places = { home: NOWHERE, tmp: env["TMPDIR"] ?? "/tmp" };
+    const isWritable = writableIn(policy);
+    const forCommands = order.needs.run
+      ? { ...cleanEnvironment(env, { ...places, names, isWritable }), ...shellPlace(premises).env }
+      : {};
+    return connectWorker(workerPermissions(order, policy.env.scope, run), forCommands);
+  };
+}
+
+function processes(premises: Premises, fence: FenceStatus): Connect {
+  const { policy, folders } = premises;
+  const isWritable = writableIn(policy);
+  let count = 0;
+  // Looks at a hundred places of the system: not before the first host, when the model has long been asked.
+  let found: ReturnType<typeof findPlaces> | undefined;
+
+  return (order) => {
+    const commands = order.needs.run
+      ? {
+        scratch: folders.state === undefined ? undefined : makeScratch(folders.state, count++),
+        place: shellPlace(premises),
+      }
+      : undefined;
+    const { home, tmp } = commands?.scratch ?? { home: NOWHERE, tmp: NOWHERE };
+    const isOwn = "builtin" in order.plugins;
+    // What the user let through is for commands; a plugin gets what it names.
+    const names = policy.env.scope.filter((name) => (commands && isOwn) || order.needs.env?.includes(name));
+    const env = { ...cleanEnvironment(process.env, { home, tmp, names, isWritable }), ...commands?.place.env };
+    const held = fence.level === "kernel" ? found ??= findPlaces(premises) : undefined;
+    const connection = connectProcess({
+      rules: held ? hostRules(order, held.system, commands) : null,
+      ...(held?.canary === undefined ? {} : { canary: held.canary }),
+      corePid: process.pid,
+      memoryBytes: MEMORY_BYTES,
+    }, env);
+    const scratch = commands?.scratch;
+    if (scratch !== undefined) clearAtEnd(connection, scratch);
+    return connection;
+  };
+}
+
+/** What the fence of every host is made from. */
+function findPlaces(premises: Premises): { system: SystemRules; canary: string | undefined } {
+  const system = systemRules();
+  return { system, canary: findCanary(coreRules(premises, system, [])) };
+}
+
+/** However the host ends, or core: what a command left in its folders goes with it. */
+function clearAtEnd({ closed, kill }: Connection, { folder }: Scratch): void {
+  const atExit = () => {
+    kill();
+    removeScratch(folder);
+  };
+  process.on("exit", atExit);
+  void closed.then(() => {
+    process.off("exit", atExit);
+    removeScratch(folder);
+  });
+}
+
+/** Whether a tool may write there: a program in such a folder is not one that the user put in the path. */
+function writableIn({ write }: Policy): (folder: string) => boolean {
+  return (folder) => write.scope.some((root) => isInside(root, folder));
+}
+
+/**
+ * Core's own place behind the fence. Before: becomes this program again, there, and never returns. After: tries the
+ * fence and closes core's memory to others. Throws with the reason when it does not hold.
+ */
+export async function takePlace(premises: Premises, further: readonly string[]): Promise<void> {
+  const { enterFence, hardenCore, ownCommand, selfTest } = await import("../fence/fence.ts");
+  makeState(premises);
+  const rules = coreRules(premises, systemRules(), further);
+  if (process.env[ROLE] !== "core") {
+    const env = { ...process.env as { [name: string]: string }, [ROLE]: "core" };
+    await enterFence(rules, ownCommand(process.argv.slice(2)), env);
+  }
+  delete process.env[ROLE];
+  await hardenCore();
+  const canary = findCanary(rules);
+  const failures = canary === undefined ? ["nothing outside is there to be tried"] : await selfTest({ canary });
+  if (failures.length > 0) throw new Error(failures.join("; "));
+}
+
+/** The fence can only let through a folder that is there. Without it commands have no private home, and nothing is kept. */
+function makeState({ folders: { state } }: Premises): void {
+  if (state === undefined) return;
+  try {
+    mkdirSync(state, { recursive: true, mode: 0o700 });
+  } catch {
+    // Behind the fence already, or a home that cannot be written.
+  }
+}

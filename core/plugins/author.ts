@@ -1,0 +1,47 @@
+/** The commands for whoever writes a plugin: `tenon new` and `tenon check`. */
+
+import { checkFile, checkLines } from "./check.ts";
+import { connectFor } from "../hosts/connect.ts";
+import type { FenceStatus } from "../fence/fence_rules.ts";
+import { createHosts } from "../hosts/hosts.ts";
+import { newPluginFolder, writeNewPlugin } from "./new_plugin.ts";
+import { type Premises, userFolders } from "../premises.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { oneLine, visible } from "../text.ts";
+import { EXIT } from "../turn.ts";
+
+/** Runs no plugin, so it needs no fence; and it writes where nobody behind one may. The files' paths go to stdout. */
+export async function runNew(
+  name: string,
+  named: readonly string[],
+  { stdout, stderr }: { stdout: Screen; stderr: Screen },
+): Promise<number> {
+  const folder = newPluginFolder(named, userFolders().config);
+  const files = await writeNewPlugin(name, folder);
+  stdout.write(files.map((file) => `${visible(file)}\n`).join(""));
+  const plugins = named.length > 0 ? ` --plugins ${oneLine(folder)}` : "";
+  const call = `tenon${plugins} call ${name} '{"path": "README.md", "text": "the"}'`;
+  stderr.write(`Try it: ${call}. Test it: bun test, or deno test\n`);
+  return EXIT.done;
+}
+
+/** `files` are absolute and real. Resolves with the exit code: 1 when one is bad. */
+export async function runCheck(
+  files: readonly string[],
+  premises: Premises,
+  fence: FenceStatus,
+  stdout: Screen,
+): Promise<number> {
+  const hosts = createHosts(connectFor(premises, fence), new Map());
+  let good = true;
+  try {
+    for (const file of files) {
+      const checked = await checkFile(file, hosts);
+      stdout.write(`${checkLines(checked).map(visible).join("\n")}\n`);
+      good &&= checked.good;
+    }
+  } finally {
+    hosts.close();
+  }
+  return good ? EXIT.done : EXIT.stopped;
+}

@@ -1,0 +1,103 @@
+/** `tenon check`: loads plugin files as the program would, and tells their author what is wrong and what they cost. */
+
+import { stat } from "node:fs/promises";
+import * as builtin from "../../plugins/mod.ts";
+import { bytesOf, tokensOf } from "./definition_size.ts";
+import type { Hosts } from "../hosts/hosts.ts";
+import { basename, dirname, extname } from "../path.ts";
+import { permissionSet } from "../permissions/permissions.ts";
+import { isPluginName } from "./plugins.ts";
+import type { Loaded } from "../hosts/protocol.ts";
+import { mayRead, ownPluginFolder } from "../runtime.ts";
+import { leftOut, strictProblem } from "./strict.ts";
+
+/** What is to be said of one file. */
+export interface CheckedFile {
+  file: string;
+  /** It would be loaded, and its examples pass. */
+  good: boolean;
+  /** Label and words, in the order in which they are shown. */
+  lines: [label: string, words: string][];
+}
+
+/** A description shorter or longer than this many characters is warned of: the API's guide asks for three to four sentences. */
+const SHORT = 40;
+const LONG = 1200;
+
+/** `file` is absolute and real. It is loaded in a host of its own that has neither the workspace, nor a network, nor the key. */
+export async function checkFile(file: string, hosts: Pick<Hosts, "load">): Promise<CheckedFile> {
+  const problem = await problemOfName(file);
+  if (problem !== undefined) return { file, good: false, lines: [["problem", problem]] };
+  const before = performance.now();
+  try {
+    const [loaded] = await hosts.load({ file, inspect: true });
+    if (!loaded) throw new Error("did not load");
+    const ms = Math.round(performance.now() - before);
+    return { file, ...report(loaded, ms) };
+  } catch (error) {
+    return { file, good: false, lines: [["problem", error instanceof Error ? error.message : "did not load"]] };
+  }
+}
+
+async function problemOfName(file: string): Promise<string | undefined> {
+  if (!mayRead(file)) return `Deno may not read it. Start with deno run --allow-read="${dirname(file)}"`;
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) return found ? "is not a regular file" : "no such file";
+  const name = basename(file);
+  if (!isPluginName(name)) {
+    return "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test";
+  }
+  const isTaken = name.slice(0, -extname(name).length) in builtin && dirname(file) !== ownPluginFolder();
+  return isTaken ? `the name "${name.slice(0, -extname(name).length)}" is taken (built in)` : undefined;
+}
+
+function report({ definition, permissions, inspected }: Loaded, ms: number): Omit<CheckedFile, "file"> {
+  const examples = inspected?.examples ?? [];
+  const failed = examples.flatMap((problem, index): [string, string][] =>
+    problem === null ? [] : [["problem", `definition.input_examples.${index}: ${problem}`]]
+  );
+  const bytes = bytesOf(definition);
+  const count = examples.length;
+  return {
+    good: failed.length === 0,
+    lines: [
+      ["tool", definition.name],
+      ["permissions", permissionSet(permissions)],
+      ["loaded in", `${ms} ms, with the start of its host`],
+      ["definition", `${bytes} bytes, about ${tokensOf(bytes)} tokens of every request`],
+      [
+        "examples",
+        count === 0 ? "none: definition.input_examples has inputs to try" : `${count - failed.length} of ${count} pass`,
+      ],
+      ["strict", strictWords(definition.strict === true, inspected?.input_schema ?? definition.input_schema)],
+      ...failed,
+      ...warnings(definition, inspected?.input_schema),
+    ],
+  };
+}
+
+function strictWords(isOn: boolean, schema: { [keyword: string]: unknown }): string {
+  if (isOn) return "on: the API holds the model to the schema";
+  const problem = strictProblem(schema);
+  return problem === undefined ? "off: strict: true would work" : `off: strict: true ${problem}`;
+}
+
+function warnings({ description, strict }: Loaded["definition"], full: unknown): [string, string][] {
+  const words: string[] = [];
+  const { length } = description;
+  if (length < SHORT) {
+    words.push(`description: ${length} characters. Say what it does, when to use it, and what it returns`);
+  }
+  if (length > LONG) {
+    words.push(`description: ${length} characters go with every request. Three or four sentences are enough`);
+  }
+  if (strict) {
+    words.push(...leftOut(full).map((place) => `${place} is checked here, but the API takes it from no strict schema`));
+  }
+  return words.map((text) => ["warning", text]);
+}
+
+/** The file with `good` or `bad`, and its lines below it. */
+export function checkLines({ file, good, lines }: CheckedFile): string[] {
+  return [`${file}: ${good ? "good" : "bad"}`, ...lines.map(([label, words]) => `  ${label.padEnd(11)}  ${words}`)];
+}

@@ -1,0 +1,62 @@
+/** Definitions that were read from plugins before, by the hash of their files: a start without changes imports nothing. */
+
+import { statSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+// @ts-types="../../node_modules/valibot/dist/index.d.mts"
+import * as v from "valibot";
+import { join } from "../path.ts";
+import { Loaded } from "../hosts/protocol.ts";
+import { isExecutable, runtimeName } from "../runtime.ts";
+import { readState, writeState } from "../state_file.ts";
+import packageJson from "../../package.json" with { type: "json" };
+
+export interface DefinitionCache {
+  get(sha256: string): Loaded | undefined;
+  put(sha256: string, loaded: Loaded): void;
+  /** Writes what is new. Never throws: without the file the next start only takes longer. */
+  save(): Promise<void>;
+}
+
+/** Kept at most; those used last stay. */
+const LIMIT = 500;
+
+const Kept = v.object({ program: v.string(), definitions: v.record(v.string(), Loaded) });
+
+/** Opens the cache in the state folder; without a folder nothing is kept. Another version of the program starts anew. */
+export async function openDefinitionCache(state: string | undefined): Promise<DefinitionCache> {
+  const file = state === undefined ? undefined : join(state, "definitions.json");
+  const program = programMark();
+  const kept = v.safeParse(Kept, file === undefined ? undefined : await readState(file));
+  const old = kept.success && kept.output.program === program ? Object.entries(kept.output.definitions) : [];
+  const known = new Map(old);
+  const used = new Set<string>();
+  let isNew = false;
+  return {
+    get(sha256) {
+      const loaded = known.get(sha256);
+      if (loaded) used.add(sha256);
+      return loaded;
+    },
+    put(sha256, loaded) {
+      known.set(sha256, loaded);
+      used.add(sha256);
+      isNew = true;
+    },
+    async save() {
+      if (file === undefined || !isNew) return;
+      isNew = false;
+      const inOrder = [...known].filter(([sha256]) => !used.has(sha256));
+      inOrder.push(...[...known].filter(([sha256]) => used.has(sha256)));
+      await writeState(file, { program, definitions: Object.fromEntries(inOrder.slice(-LIMIT)) });
+    },
+  };
+}
+
+/** What made the definitions: from source the files that check them, else the executable, as they are on the disk now. */
+function programMark(): string {
+  const sources = ["./plugins.ts", "./schema.ts"].map((name) => new URL(name, import.meta.url));
+  const files = isExecutable() ? [process.execPath] : sources.map((url) => fileURLToPath(url));
+  const times = files.map((file) => statSync(file).mtimeMs);
+  return [packageJson.version, runtimeName(), ...times].join(" ");
+}

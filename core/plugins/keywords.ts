@@ -1,0 +1,129 @@
+/** The keywords of JSON Schema: which of them are checked here, how they are nested, and what an author gets wrong about them. */
+
+import { oneLine } from "../text.ts";
+import type { JsonSchema } from "../tool.ts";
+
+const TYPES = new Set("object array string number integer boolean null".split(" "));
+const NUMBERS = new Set(
+  ("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties " +
+    "maxProperties minContains maxContains").split(" "),
+);
+/** Whose value is a schema, a list of schemas, or schemas by name. */
+const SCHEMA = new Set(
+  "items additionalProperties not propertyNames if then else contains unevaluatedProperties unevaluatedItems".split(
+    " ",
+  ),
+);
+const SCHEMAS = new Set(["anyOf", "allOf", "oneOf", "prefixItems"]);
+const NAMED_SCHEMAS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+const OTHERS = new Set("type enum const required pattern format uniqueItems dependentRequired $ref".split(" "));
+/** Say something and check nothing. `example` is of OpenAPI. */
+const NOTES = new Set(
+  ("title description default examples example deprecated readOnly writeOnly $comment $schema $id contentMediaType " +
+    "contentEncoding").split(" "),
+);
+/** Of JSON Schema or OpenAPI, and not checked here: an author would take a promise for kept that is not. */
+const INSTEAD: { [keyword: string]: string } = {
+  $dynamicRef: "use $ref",
+  $recursiveRef: "use $ref",
+  $anchor: "use $defs",
+  $dynamicAnchor: "use $defs",
+  dependencies: "use dependentRequired or dependentSchemas",
+  additionalItems: "use prefixItems and items",
+  nullable: 'use type: ["string", "null"]',
+  discriminator: "use anyOf with a const in each",
+};
+
+/**
+ * Throws on what an author gets wrong: what the API answers with a refusal of every request (one bad tool would end them all), and
+ * what would not be checked. A keyword that begins with `x-` is the author's own.
+ * (Source: JSON Schema 2020-12, and the pattern for names of properties in the API's own errors.)
+ */
+export function checkKeywords(root: JsonSchema): void {
+  checkSchema(root, "input_schema", root);
+}
+
+function checkSchema(schema: unknown, name: string, root: JsonSchema): void {
+  if (typeof schema === "boolean") return;
+  if (!isObject(schema)) throw new Error(`${name}: needs a schema such as { type: "string" }`);
+  const { type, properties, required, enum: values, pattern, $ref } = schema;
+  for (const word of type === undefined ? [] : [type].flat()) {
+    if (!TYPES.has(String(word))) throw new Error(`${name}: there is no type ${oneLine(JSON.stringify(word), 40)}`);
+  }
+  if (properties !== undefined && !isObject(properties)) throw new Error(`${name}: properties needs an object`);
+  for (const key of Object.keys(properties ?? {})) {
+    if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key)) {
+      throw new Error(`${name}: "${oneLine(key, 80)}" needs 1 to 64 of the characters a–z A–Z 0–9 _ . -`);
+    }
+  }
+  const isNames = Array.isArray(required) && required.every((item) => typeof item === "string");
+  if (required !== undefined && !isNames) throw new Error(`${name}: required needs a list of names`);
+  if (values !== undefined && !Array.isArray(values)) throw new Error(`${name}: enum needs a list`);
+  if (pattern !== undefined && !isPattern(pattern)) throw new Error(`${name}: pattern is no regular expression`);
+  if ($ref !== undefined && !leadsSomewhere($ref, root)) {
+    throw new Error(`${name}: $ref ${oneLine(JSON.stringify($ref), 80)} leads nowhere. Put the schema in $defs`);
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    checkKeyword(keyword, name);
+    if (NUMBERS.has(keyword) && typeof value !== "number") throw new Error(`${name}: ${keyword} needs a number`);
+    mapKeyword(keyword, value, (part, step) => checkSchema(part, `${name}.${step}`, root));
+  }
+}
+
+function checkKeyword(keyword: string, name: string): void {
+  const known = [NUMBERS, SCHEMA, SCHEMAS, NAMED_SCHEMAS, OTHERS, NOTES];
+  if (known.some((set) => set.has(keyword)) || keyword.startsWith("x-")) return;
+  const shown = oneLine(keyword, 60);
+  const instead = Object.hasOwn(INSTEAD, keyword) ? INSTEAD[keyword] : undefined;
+  if (instead !== undefined) throw new Error(`${name}: "${shown}" is not supported; ${instead}`);
+  const near = known.flatMap((set) => [...set]).find((word) => word.toLowerCase() === keyword.toLowerCase());
+  const hint = near === undefined ? "A parameter belongs in properties" : `Did you mean "${near}"?`;
+  throw new Error(`${name}: there is no keyword "${shown}". ${hint}`);
+}
+
+function isPattern(pattern: unknown): boolean {
+  try {
+    return typeof pattern === "string" && new RegExp(pattern, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** A reference within the schema itself; nothing is ever fetched. */
+function leadsSomewhere(reference: unknown, root: JsonSchema): boolean {
+  if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return false;
+  let found: unknown = root;
+  for (const step of reference.split("/").slice(1)) {
+    const key = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return false;
+    found = (found as { [key: string]: unknown })[key];
+  }
+  return isObject(found) || typeof found === "boolean";
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}
+
+/** Goes into subschemas only: a property may be called `minimum`, an enum may hold anything. */
+export function mapKeyword(
+  keyword: string,
+  value: unknown,
+  change: (schema: unknown, name: string) => unknown,
+): unknown {
+  if (NAMED_SCHEMAS.has(keyword) && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, change(schema, name)]));
+  }
+  if (SCHEMAS.has(keyword) && Array.isArray(value)) {
+    return value.map((schema, index) => change(schema, `${keyword}.${index}`));
+  }
+  return SCHEMA.has(keyword) ? change(value, keyword) : value;
+}
+
+export function isObject(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

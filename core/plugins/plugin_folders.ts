@@ -1,0 +1,50 @@
+/** Where plugins come from, and which of these places must be trusted first. */
+
+import { dirname, isInside, join } from "../path.ts";
+
+export interface PluginFolder {
+  /** Absolute and real; it may not be there. */
+  path: string;
+  /** Who has only the workspace may have put the files there, or may change them: each is run only when it is trusted. */
+  needsTrust: boolean;
+}
+
+export interface Places {
+  /** The workspace: absolute and real. */
+  root: string;
+  /** Where tools may write. */
+  writable: readonly string[];
+  /** Beside the program. */
+  own: string;
+  /** The program is its sources: what lies beside it is run already. */
+  isSource: boolean;
+  /** The user's own folder and those of `--plugins`. */
+  further: readonly string[];
+  realOf(path: string): string;
+}
+
+/** What a repository can bring along, relative to the workspace. */
+export const WORKSPACE_PLUGINS = join(".tenon", "plugins");
+
+/**
+ * In the order in which names are given away; each place once. A folder of `--plugins` inside the workspace needs trust like
+ * any other one there: the flag names a place, not what the next pull, or a tool, puts there.
+ */
+export function pluginFoldersOf({ root, writable, own, isSource, further, realOf }: Places): PluginFolder[] {
+  const isInReach = (path: string) =>
+    [root, ...writable].some((folder) => isInside(folder, path) || isInside(path, folder));
+  const [ownReal, ...others] = [own, ...further].map(realOf);
+  const ours = join(root, WORKSPACE_PLUGINS);
+  const folders: PluginFolder[] = [
+    { path: ownReal ?? own, needsTrust: !isSource && isInReach(ownReal ?? own) },
+    ...others.map((path) => ({ path, needsTrust: isInReach(path) })),
+    // A link to elsewhere would be a way to point at files that nobody was shown.
+    ...(realOf(ours) === ours ? [{ path: ours, needsTrust: true }] : []),
+  ];
+  return folders.filter(({ path }, index) => folders.findIndex((folder) => folder.path === path) === index);
+}
+
+/** Whether tools may reach the folder of the file that a link leads to: out of the user's own folder it may lead into the workspace. */
+export function liesWithin(reach: readonly string[], realFile: string): boolean {
+  return reach.some((folder) => isInside(folder, dirname(realFile)));
+}

@@ -1,0 +1,164 @@
+/** Plugin files: find them in a folder, import one, check what it exports. */
+
+import { readdir, realpath, stat } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import { lendModules } from "./lend.ts";
+import { basename, extname, join } from "../path.ts";
+import type { Loaded } from "../hosts/protocol.ts";
+import { byCodePoint } from "../registry.ts";
+import { readSchema, type Schema } from "./schema.ts";
+import { strictProblem, wireSchema } from "./strict.ts";
+import { stripped } from "../text.ts";
+import type { Definition, Handler, Preview } from "../tool.ts";
+
+/** A plugin that passed every check. */
+export interface Plugin {
+  loaded: Loaded;
+  schema: Schema;
+  handler: Handler;
+  preview: Preview | undefined;
+  /** Inputs that the author says pass the schema. */
+  examples: unknown[];
+}
+
+/** A file that is not used, with the reason in words for its author. */
+export interface SetAside {
+  file: string;
+  problem: string;
+  /** An older version of it that worked is used on. */
+  stays?: true;
+}
+
+/** For the user, on one line once it is made visible. */
+export function setAsideLine({ file, problem, stays }: SetAside): string {
+  return `${file}: ${problem}. ${stays ? "The version before stays" : "Set aside"}`;
+}
+
+/** Default and greatest limit of one call in milliseconds. */
+export const TIMEOUT_MS = 120_000;
+export const MAX_TIMEOUT_MS = 610_000;
+
+const ENDINGS = new Set([".ts", ".mts", ".js", ".mjs"]);
+
+/** Whether a file of a plugins folder is a plugin: not a declaration, a test, a list of others, or private. */
+export function isPluginName(name: string): boolean {
+  if (!ENDINGS.has(extname(name)) || /^[_.]/.test(name)) return false;
+  return !/\.d\.m?ts$|\.(test|spec)\.\w+$|_test\.\w+$|^mod\.\w+$/.test(name);
+}
+
+/**
+ * The plugin files of a folder, absolute, sorted by code point; one file under two names counts once. A folder that is
+ * not there has none; what cannot be read, or is no regular file, is set aside.
+ */
+export async function findPlugins(folder: string): Promise<{ files: string[]; setAside: SetAside[] }> {
+  const files = new Map<string, string>();
+  const setAside: SetAside[] = [];
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") {
+      setAside.push({ file: folder, problem: error.code === "ENOTDIR" ? "is not a folder" : "cannot be read" });
+    }
+    return [];
+  });
+  const names = entries.filter(isPluginName).toSorted(byCodePoint);
+  for (const name of names) {
+    const file = join(folder, name);
+    const real = await realpath(file).catch(() => undefined);
+    const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
+    if (real === undefined || !found) setAside.push({ file, problem: "is a link whose target is not there" });
+    else if (found.isDirectory()) continue;
+    else if (!found.isFile()) setAside.push({ file, problem: "is not a regular file" });
+    // Of two names the file's own counts: a tool is called like its file.
+    else if (!files.has(real) || basename(real) === name) files.set(real, file);
+  }
+  return { files: [...files.values()].toSorted(byCodePoint), setAside };
+}
+
+/** Imports a plugin file and checks it. Throws an `Error` that says where and why, for its author. */
+export async function importPlugin(file: string): Promise<Plugin> {
+  const name = basename(file).slice(0, -extname(file).length);
+  lendModules();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("did not finish loading within 5 s (a top-level await?)")), 5000);
+  });
+  const module = import(pathToFileURL(file).href).catch(async (error) => {
+    const { loadProblem } = await import("./load_problem.ts");
+    throw new Error(await loadProblem(error, file));
+  });
+  try {
+    return await checkPlugin(await Promise.race([module, late]), name);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Checks what a module exports. The file's name is the tool's name. */
+export async function checkPlugin(module: { [name: string]: unknown }, fileName: string): Promise<Plugin> {
+  const { definition, handler, preview } = module as {
+    definition?: Partial<Definition>;
+    handler?: Handler;
+    preview?: Preview;
+  };
+  if (typeof definition !== "object" || definition === null) {
+    throw new Error(`has no export "definition"${"default" in module ? "; a default export does not count" : ""}`);
+  }
+  if (typeof handler !== "function") throw new Error(`has no export "handler" that is a function`);
+  if (preview !== undefined && typeof preview !== "function") throw new Error("preview: is not a function");
+  const { name, description, timeout_ms = TIMEOUT_MS, strict = false } = definition;
+  if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    throw new Error("definition.name: needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
+  }
+  if (name !== fileName) throw new Error(`definition.name: is "${name}", but the file is called "${fileName}"`);
+  if (typeof description !== "string" || stripped(description).trim() === "") {
+    throw new Error("definition.description: the model needs a sentence on what it does and when to use it");
+  }
+  if (description.length > 20_000) throw new Error("definition.description: is over 20,000 characters");
+  if (typeof timeout_ms !== "number" || !(timeout_ms >= 1 && timeout_ms <= MAX_TIMEOUT_MS)) {
+    throw new Error(`definition.timeout_ms: needs a number from 1 to ${MAX_TIMEOUT_MS}`);
+  }
+  const { input_examples: examples = [] } = definition;
+  if (!Array.isArray(examples)) throw new Error("definition.input_examples: needs a list of inputs");
+  const permissions = checkPermissions(definition.permissions ?? { read: true });
+  const schema = await readSchema(definition.input_schema).catch((error) => {
+    throw new Error(`definition.${error.message}`);
+  });
+  if (typeof strict !== "boolean") throw new Error("definition.strict: needs true or false");
+  const refused = strict ? strictProblem(schema.json) : undefined;
+  if (refused !== undefined) throw new Error(`definition.strict: ${refused}`);
+  const input_schema = wireSchema(schema.json, strict);
+  if (JSON.stringify(input_schema).length > 100_000) throw new Error("definition.input_schema: is over 100,000 bytes");
+  const wire = { name, description: stripped(description).trim(), input_schema, ...(strict ? { strict } : {}) };
+  return { loaded: { definition: wire, permissions, timeout_ms }, schema, handler, preview, examples };
+}
+
+/** Throws, in words for the author, when it is not what `Permissions` says. */
+export function checkPermissions(permissions: unknown): Loaded["permissions"] {
+  if (typeof permissions !== "object" || permissions === null || Array.isArray(permissions)) {
+    throw new Error("definition.permissions: needs an object such as { read: true }");
+  }
+  const known: { [kind: string]: (value: unknown) => boolean } = {
+    read: isBoolean,
+    write: isBoolean,
+    run: isBoolean,
+    net: isStrings,
+    env: isStrings,
+  };
+  for (const [kind, value] of Object.entries(permissions)) {
+    const fits = Object.hasOwn(known, kind) ? known[kind] : undefined;
+    if (!fits) throw new Error(`definition.permissions: there is no "${kind}"; there are read, write, run, net, env`);
+    if (!fits(value)) {
+      throw new Error(
+        `definition.permissions.${kind}: needs ${fits === isBoolean ? "true or false" : "a list of names"}`,
+      );
+    }
+  }
+  return { ...permissions };
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === "boolean";
+}
+
+function isStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}

@@ -1,0 +1,87 @@
+/** How a question before a call looks at the terminal, and what the user's keys mean. */
+
+import type { Answer, AskUser, Question } from "../permissions/approval.ts";
+import type { ReadStream } from "node:tty";
+import { type Choice, createAsker } from "./ask.ts";
+import { openKeyboard } from "./keyboard.ts";
+import { type Amount, proposalLines } from "./proposal.ts";
+import { paint, type Screen } from "./screen.ts";
+import type { View } from "./terminal.ts";
+import { oneLine } from "../text.ts";
+
+/** Said at start, and with every question about a program, where no fence holds it. */
+export const UNCONFINED =
+  "Nothing confines the programs that tools start: they reach every file and host that you reach";
+
+/** The part of an asker that a question needs; no answer is `undefined`. */
+export interface Questioner {
+  askKey(question: string, choices: readonly Choice[], above: string): Promise<string | undefined>;
+  askLine(question: string): Promise<string | undefined>;
+}
+
+/** Puts questions to the user of this screen. `notice` is said with every question about a program, where nothing confines it. */
+export function askAt(screen: Screen, questioner: Questioner, notice: string | undefined): AskUser {
+  return async (question): Promise<Answer> => {
+    let key: string | undefined = "s";
+    for (let amount: Amount = "first"; key === "s"; amount = "all") {
+      const { lines, isCut } = proposalLines(question, amount, screen);
+      if (notice !== undefined && question.kinds.includes("run")) lines.push(paint(screen, "red", notice));
+      key = await questioner.askKey(wordsFor(question), choicesFor(question, isCut), lines.join("\n"));
+    }
+    if (key === "y") return { verdict: "once" };
+    if (key === "a") return { verdict: "always" };
+    if (key === "n") return { verdict: "no" };
+    const word = key === "w" ? await questioner.askLine("What should the model know?") : undefined;
+    return word === undefined ? { verdict: "none" } : { verdict: "no", word };
+  };
+}
+
+/**
+ * The same outside of a chat: the keyboard is taken for one question at a time, so that Ctrl-C stays what it is else. A question without an
+ * answer calls `interrupt`.
+ */
+export function askBetween(
+  stdin: ReadStream,
+  screen: Screen,
+  { pause, interrupt, notice }: { pause: View["pause"]; interrupt(): void; notice: string | undefined },
+): AskUser {
+  return async (question, signal) => {
+    const keyboard = openKeyboard(stdin, screen);
+    try {
+      const asker = createAsker(keyboard, screen);
+      keyboard.listen(asker.keep);
+      const options = { signal, pause };
+      const answer = await askAt(screen, {
+        askKey: (words, choices, above) => asker.askKey(words, choices, { ...options, above }),
+        askLine: (words) => asker.askLine(words, options),
+      }, notice)(question, signal);
+      if (answer.verdict === "none") interrupt();
+      return answer;
+    } finally {
+      keyboard.close();
+    }
+  };
+}
+
+function wordsFor({ tool, plugin, kinds, proposal }: Question): string {
+  const what = !proposal
+    ? undefined
+    : "command" in proposal
+    ? "run this command"
+    : `change ${oneLine(proposal.path, 300)}`;
+  if (plugin === undefined && what !== undefined) return `${what[0]?.toUpperCase()}${what.slice(1)}?`;
+  const from = plugin === undefined ? "" : ` (${oneLine(plugin, 100)})`;
+  // Nobody holds a plugin to what it says that it will do.
+  return `Let ${tool}${from} ${kinds.join(", ")}?${what === undefined ? "" : ` It says that it will ${what}.`}`;
+}
+
+function choicesFor({ tool, proposal }: Question, isCut: boolean): Choice[] {
+  const scope = !proposal ? `each call of ${tool}` : "command" in proposal ? "this command to the letter" : "this file";
+  return [
+    { key: "y", label: "yes" },
+    { key: "a", label: `always (${scope})` },
+    { key: "n", label: "no" },
+    { key: "w", label: "no, with a word" },
+    ...(isCut ? [{ key: "s", label: "show all" }] : []),
+  ];
+}

@@ -1,0 +1,120 @@
+/** What files were before they were changed, in the state folder: turns in one list, contents by their hash. Bounded. */
+
+import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
+import process from "node:process";
+// @ts-types="../../node_modules/valibot/dist/index.d.mts"
+import * as v from "valibot";
+import { join } from "../path.ts";
+import { mayWrite, readState, writeState } from "../state_file.ts";
+import { sha256Of } from "../hash.ts";
+
+/** At most; the oldest turns go first. Bytes are those of the contents. */
+export const UNDO_LIMITS = { turns: 50, bytes: 200_000_000 };
+
+const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const Turn = v.object({
+  id: v.string(),
+  files: v.array(v.object({
+    path: v.string(),
+    /** The content before; null: there was no file. Absent where it was not kept. */
+    before: v.exactOptional(v.nullable(Sha256)),
+    /** What the last change of the turn left. */
+    after: Sha256,
+  })),
+});
+
+/** The files that one turn changed, each once. */
+export type Turn = v.InferOutput<typeof Turn>;
+export type ChangedFile = Turn["files"][number];
+
+/** Where the store of this workspace is. */
+export function undoFolder(state: string | undefined, root: string): string | undefined {
+  return state === undefined ? undefined : join(state, "undo", sha256Of(root).slice(0, 32));
+}
+
+export interface UndoStore {
+  /** Whether anything can be kept here. */
+  readonly isOpen: boolean;
+  /** Keeps a change of the turn `id`, which becomes the last one. Tells whether it went well; never throws. */
+  add(id: string, change: { path: string; before: Uint8Array | null | undefined; after: string }): Promise<boolean>;
+  /** The last turn that can be taken back. */
+  last(): Promise<Turn | undefined>;
+  /** Undefined when it is gone, or is not what it was. */
+  contentOf(sha256: string): Promise<Uint8Array | undefined>;
+  /** Leaves only these files of the turn; with none the turn is gone. */
+  settle(id: string, files: readonly ChangedFile[]): Promise<void>;
+}
+
+/**
+ * Opens the store of one workspace in a folder of its own. A list that is broken is as good as none. Two processes in one workspace
+ * may lose each other's newest change, never a part of one: list and contents are written whole, the contents first.
+ */
+export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS): UndoStore {
+  const isOpen = folder !== undefined && mayWrite(folder);
+  const place = folder ?? "";
+  const listFile = join(place, "turns.json");
+  const contents = join(place, "contents");
+
+  async function readTurns(): Promise<Turn[]> {
+    const parsed = v.safeParse(v.array(Turn), isOpen ? await readState(listFile) : []);
+    return parsed.success ? parsed.output : [];
+  }
+
+  async function keep(bytes: Uint8Array): Promise<string> {
+    const sha256 = sha256Of(bytes);
+    const file = join(contents, sha256);
+    if ((await contentOf(sha256)) !== undefined) return sha256;
+    await mkdir(contents, { recursive: true, mode: 0o700 });
+    const part = `${file}.${process.pid}.new`;
+    await writeFile(part, bytes, { mode: 0o600 });
+    await rename(part, file);
+    return sha256;
+  }
+
+  async function contentOf(sha256: string): Promise<Uint8Array | undefined> {
+    const bytes = await readFile(join(contents, sha256)).catch(() => undefined);
+    return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined;
+  }
+
+  /** Drops the oldest turns that are too much, then every content that no turn needs, also what a crash has left. */
+  async function save(turns: Turn[]): Promise<boolean> {
+    const sizes = new Map<string, number>();
+    for (const name of await readdir(contents).catch(() => [])) {
+      sizes.set(name, (await stat(join(contents, name)).catch(() => undefined))?.size ?? 0);
+    }
+    const used = () => new Set(turns.flatMap(({ files }) => files.flatMap(({ before }) => before ? [before] : [])));
+    const size = () => [...used()].reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0);
+    while (turns.length > limits.turns || (turns.length > 1 && size() > limits.bytes)) turns.shift();
+    if (size() > limits.bytes) { for (const file of turns[0]?.files ?? []) if (file.before) delete file.before; }
+    if (!(await writeState(listFile, turns))) return false;
+    const needed = used();
+    for (const name of sizes.keys()) if (!needed.has(name)) await unlink(join(contents, name)).catch(() => undefined);
+    return true;
+  }
+
+  return {
+    isOpen,
+    async add(id, { path, before, after }) {
+      if (!isOpen) return false;
+      try {
+        const kept = before ? await keep(before) : before;
+        const turns = await readTurns();
+        const turn = turns.find((one) => one.id === id) ?? { id, files: [] };
+        const known = turn.files.find((file) => file.path === path);
+        if (known) known.after = after; // what was there before the turn stays
+        else turn.files.push({ path, after, ...(kept === undefined ? {} : { before: kept }) });
+        return await save([...turns.filter((one) => one !== turn), turn]);
+      } catch {
+        return false;
+      }
+    },
+    last: async () => (await readTurns()).at(-1),
+    contentOf,
+    async settle(id, files) {
+      const turns = await readTurns();
+      await save(
+        turns.flatMap((turn) => turn.id !== id ? [turn] : files.length > 0 ? [{ id, files: [...files] }] : []),
+      );
+    },
+  };
+}
