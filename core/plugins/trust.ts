@@ -119,7 +119,7 @@ async function isCopy(copy: string, closure: Closure): Promise<boolean> {
 export function untrustable({ open, files }: Closure): string | undefined {
   const rule = "A plugin to be trusted imports only files beside or below it, node: modules, valibot and tenon";
   if (open !== undefined) return `cannot be trusted: ${open}. ${rule}`;
-  const above = [...files.keys()].find((name) => name.startsWith("../.."));
+  const above = [...files.keys()].find((name) => name.startsWith("../"));
   return above === undefined ? undefined : `cannot be trusted: it imports "${above}". ${rule}`;
 }
 
