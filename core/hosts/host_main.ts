@@ -12,7 +12,6 @@ import {
   ownCommand,
   selfTest,
 } from "../fence/fence.ts";
-import { serveHost, uncaught } from "./host.ts";
 import { openKernel } from "../fence/kernel.ts";
 import type { Channel, FromHost } from "./protocol.ts";
 import { ROLE } from "./role.ts";
@@ -58,14 +57,18 @@ export async function runHost(role: string): Promise<void> {
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
-  for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, endUncaught);
+  // Not before: whoever goes behind the fence starts anew there.
+  const { serveHost, uncaught } = await import("./host.ts");
+  for (const event of ["uncaughtException", "unhandledRejection"]) {
+    process.on(event, (error) => endUncaught(error, uncaught(error)));
+  }
   serveHost(openChannel());
 }
 
 /** The runtime would end the process too, but in words of its own. */
-function endUncaught(error: unknown): never {
+function endUncaught(error: unknown, reason: string): never {
   write(2, `${error instanceof Error ? error.stack : ""}\n`);
-  fail(uncaught(error));
+  fail(reason);
 }
 
 /** Behind the fence: nothing of a plugin has been imported yet. */
