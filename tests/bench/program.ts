@@ -96,5 +96,11 @@ export async function timeOfCommand(command: string[], cwd = "/"): Promise<numbe
   return performance.now() - start;
 }
 
+/** How many milliseconds of a processor a program has taken, once it has ended; what it started itself is left out. */
+export async function processorTime(child: Bun.Subprocess): Promise<number> {
+  await child.exited;
+  return Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000;
+}
+
 /** The yardstick of every start: a runtime that does nothing. */
 export const NOTHING = { what: "bun -e 0", figure: () => timeOfCommand([process.execPath, "-e", "0"]) };

@@ -2,7 +2,7 @@
 
 import { reply } from "../support/api_reply.ts";
 import { type SwiftApi, swiftApi } from "./api.ts";
-import { NOTHING, type Program, type Started, timeOfCommand } from "./program.ts";
+import { NOTHING, processorTime, type Program, type Started, timeOfCommand } from "./program.ts";
 import { compare, type Row, type Rows } from "./row.ts";
 
 const OFF = "--sandbox=off";
@@ -18,9 +18,16 @@ export async function* startRows(program: Program): Rows {
     });
   yield await first("start to first request, no fence", { args: [OFF] }, { ratio: 3 });
   yield await first("start to first request, fence", {}, { ratio: 5 });
-  yield await first("the same from source under Bun, no fence", { way: "bun", args: [OFF] });
-  yield await first("the same from source under Bun, fence", { way: "bun" });
-  yield await first("the same from source under Deno", { way: "deno" });
+  for (const [what, args] of [["no fence", [OFF]], ["fence", []]] as const) {
+    yield await compare({
+      ...{ what: `processor time of the whole turn, ${what}`, unit: "ms", times: 9 },
+      ours: () => processorTime(program.start({ cwd: program.root, ...toApi(api.url, args) })),
+      against: { what: "bun -e 0", figure: () => processorTime(Bun.spawn([process.execPath, "-e", "0"])) },
+    });
+  }
+  yield await first("first request from source under Bun, no fence", { way: "bun", args: [OFF] });
+  yield await first("first request from source under Bun, fence", { way: "bun" });
+  yield await first("first request from source under Deno", { way: "deno" });
 }
 
 /** Milliseconds from the start of the process until the API has its request. */
