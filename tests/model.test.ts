@@ -92,7 +92,7 @@ describe("apiModel gives up", () => {
       /413 request_too_large: Request exceeds/,
     ],
     [
-      "a wait of an hour",
+      "a wait of an hour (RES-09)",
       refusal(429, "rate_limit_error", "slow", { "retry-after": "3600" }),
       /It asks to wait 3600 s; try again later$/,
     ],
