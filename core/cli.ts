@@ -223,11 +223,19 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
 }
 
 /** What nothing holds, what may leave, and what is odd about the plugins: said on stderr, and returned. In a chat the user is asked about those that are not trusted. */
-function tellOfPlugins(setup: Setup, { workspace }: Options, { stderr }: Io, { isChat = false } = {}): string[] {
+function tellOfPlugins(
+  setup: Setup,
+  { workspace, sandbox }: Options,
+  { stderr }: Io,
+  { isChat = false } = {},
+): string[] {
   const { catalog, root } = setup;
   const notice = reachNotice(setup);
   const leaving = isChat ? undefined : leavingLine(setup.policy, setup.registry.tools);
+  const { level, not_covered } = setup.fence;
   const lines = [
+    // Off is said where it is read.
+    ...(level === "guard" && sandbox !== "off" ? [`Nothing holds the tools: ${not_covered[0]}. See tenon doctor`] : []),
     ...(!setup.confined && setup.policy.run.state === "allow" ? [UNCONFINED] : []),
     ...(leaving === undefined ? [] : [leaving]),
     ...(notice === undefined ? [] : [notice]),
