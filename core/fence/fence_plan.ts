@@ -20,7 +20,6 @@ const CERTIFICATES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
  */
 export function coreRules(premises: Premises, system: SystemRules, further: readonly string[]): FenceRules {
   const { policy, folders, pluginFolders } = premises;
-  const write = policy.write.state === "deny" && policy.run.state === "deny" ? [] : policy.write.scope;
   const certificates = CERTIFICATES.map(readEnv).filter((path) => path !== undefined);
   const runs = policy.run.state !== "deny";
   return {
@@ -39,7 +38,7 @@ export function coreRules(premises: Premises, system: SystemRules, further: read
       ...[...certificates, ...further].map(realOf),
     ],
     devices: system.devices,
-    write: [...write, ...(folders.state === undefined ? [] : [folders.state])].filter(existsSync),
+    write: [...policy.write.scope, ...(folders.state === undefined ? [] : [folders.state])].filter(existsSync),
     sockets: "inet",
     exec: true,
   };
