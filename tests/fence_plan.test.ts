@@ -94,6 +94,13 @@ describe("a host", () => {
     expect(ours(rulesOfHost(premisesFor([], true), { read: true, write: true }).write)).toEqual(["ws"]);
   });
 
+  test("that needs no write gets none of a grant that has it: a preview only reads", () => {
+    const grant = grantFor(premisesFor(["--allow-write"]).policy, { read: true, write: true });
+    expect(ours(grant.write)).toEqual(["ws"]);
+    expect(ours(hostRules({ plugins: { builtin: [] }, needs: { read: true }, grant }, SYSTEM, undefined).write))
+      .toEqual([]);
+  });
+
   test("of a plugin reads the folder of its file, also without a need", () => {
     const rules = rulesOfHost(premisesFor([]), {}, { file: join(pluginFolder, "own.ts") });
     expect(ours(rules.read)).toEqual(["home/.config/tenon/plugins"]);
