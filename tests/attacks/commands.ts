@@ -203,7 +203,7 @@ print("URING",l.syscall(425,4,(ctypes.c_char*120)()))`))],
     id: "RES-01",
     holds: "ends all that a command leaves, also what made a session of its own",
     steps: [bash("for i in $(seq 50); do setsid sh -c 'sleep 60' & (sleep 60 &) done; echo many", 10)],
-    control: { user: "for i in $(seq 5); do setsid sh -c 'sleep 60' & done" },
+    control: { user: "for i in $(seq 5); do setsid sh -c 'sleep 60' & done; sleep 0.5" },
   },
   {
     id: "RES-03",
