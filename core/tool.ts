@@ -144,7 +144,7 @@ export interface Workspace {
    * `"write"` the file need not be there: where `writeText` would put it. Throws what that would throw without touching the disk.
    */
   resolve(path: string, access?: "read" | "write"): Promise<string>;
-  /** A whole UTF-8 file without its BOM. Throws when it is not UTF-8 or over 10 MB. */
+  /** A whole UTF-8 file without its BOM. Throws when it is not UTF-8, has a NUL in it (binary, UTF-16) or is over 10 MB. */
   readText(path: string): Promise<string>;
   /** Bytes from `offset` (default 0), at most `length` (default: to the end, at most 50 MB). */
   readBytes(path: string, range?: { offset?: number; length?: number }): Promise<Uint8Array>;

@@ -9,6 +9,7 @@ import { openWorkspace } from "../core/files/workspace.ts";
 import type { Workspace } from "../core/tool.ts";
 import { actInRace } from "./support/race.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
+import { openToolSession } from "./support/tool_session.ts";
 
 setDefaultTimeout(30_000);
 
@@ -622,6 +623,27 @@ describe("reading", () => {
     expect(await failure(temp.workspace.readText("u16.txt"))).toBe(
       'Cannot read "u16.txt": it is UTF-16 LE text, not UTF-8. Convert it first, for example with iconv',
     );
+  });
+
+  const noText: [what: string, bytes: Uint8Array, how: string][] = [
+    [
+      "UTF-16 without a BOM",
+      Buffer.from("plain words\n", "utf16le"),
+      "UTF-16 LE text, not UTF-8. Convert it first, for example with iconv",
+    ],
+    ["a NUL between words", Buffer.from("one\0two\n"), "binary (8 bytes)"],
+    [
+      "Latin-1",
+      Buffer.from("caf\xe9 au lait\n", "latin1"),
+      "probably Latin-1 or Windows-1252 text, not UTF-8. Convert it first, for example with iconv",
+    ],
+  ];
+  test.each(noText)("readText refuses %s in the words of read_file", async (_, bytes, how) => {
+    await using temp = await tempWorkspace({ "f.txt": bytes });
+    const expected = `Cannot read "f.txt": it is ${how}`;
+    expect(await failure(temp.workspace.readText("f.txt"))).toBe(expected);
+    const session = await openToolSession(temp.root);
+    expect(await session.call("read_file", { path: "f.txt" })).toBe(expected);
   });
 
   test("readBytes gives the range that is there, and refuses one that cannot be", async () => {

@@ -149,11 +149,9 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
     readText: (path) =>
       attempt("read", path, async () => {
         const bytes = await readRange(path, {}, TEXT_LIMIT);
-        try {
-          return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-        } catch {
-          throw refused(`it is ${describeBytes(bytes, bytes.length)}`);
-        }
+        const text = textOf(bytes);
+        if (text === undefined) throw refused(`it is ${describeBytes(bytes, bytes.length)}`);
+        return text;
       }),
 
     readBytes: (path, range = {}) => attempt("read", path, () => readRange(path, range, BYTES_LIMIT)),
@@ -211,6 +209,16 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
         await removeFile(real, replaces);
       }),
   };
+}
+
+/** Nothing for what is not UTF-8 text. A NUL is valid UTF-8, but no text has one, while UTF-16 is full of them. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Puts a reason into the words for the model. */
