@@ -234,7 +234,7 @@ describe("search_code", () => {
       "a file over 10 MB is searched only when it is named",
       "yes needle | head -c 10000001 > big; echo needle > small",
       { pattern: "needle" },
-      "small:1: needle\n[1 file over 10 MB not searched (big)]",
+      "small:1: needle\n[1 file over 10 MB not searched (big; name one as path to search it, up to 50 MB)]",
     ],
     ["a file of many lines that is named", "yes a | head -c 10000000 > big; echo needle >> big", {
       pattern: "needle",

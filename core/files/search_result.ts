@@ -69,5 +69,6 @@ function describeUnsearched(reason: Unsearched, files: readonly string[]): strin
     "not readable": "that cannot be read",
   };
   const names = `${files.slice(0, 3).join(", ")}${files.length > 3 ? ", …" : ""}`;
-  return `${countOf(files.length, "file")} ${how[reason]} not searched (${names})`;
+  const rather = reason === "too large" ? "; name one as path to search it, up to 50 MB" : "";
+  return `${countOf(files.length, "file")} ${how[reason]} not searched (${names}${rather})`;
 }
