@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { grantedBits, rightBits, rulesetAttribute } from "../core/fence/landlock.ts";
-import { openOnLinux } from "../core/fence/not_covered.ts";
+import { openOnLinux, openOnMac } from "../core/fence/not_covered.ts";
 
 const fields = (bytes: Uint8Array) => [...new BigUint64Array(bytes.buffer)].map(Number);
 
@@ -45,5 +45,12 @@ test("grantedBits never let a device be made or controlled, nor a socket outside
 
 test.each([[1, true], [5, true], [6, false], [7, false]])("openOnLinux at ABI %d names signals: %p", (abi, named) => {
   expect(openOnLinux(abi).some((line) => line.includes("signals"))).toBe(named);
-  expect(openOnLinux(abi).length).toBe(named ? 5 : 4);
+  expect(openOnLinux(abi).length).toBe(named ? 6 : 5);
+});
+
+test("openOnLinux and openOnMac name the system's own folders, which only the file tools refuse", () => {
+  for (const lines of [openOnLinux(7), openOnMac()]) {
+    expect(lines.filter((line) => /^files of the system \(\/usr, .*only the file tools refuse them$/.test(line)))
+      .toHaveLength(1);
+  }
 });

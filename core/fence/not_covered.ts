@@ -1,8 +1,14 @@
 /** What each level of the fence leaves open, a line each, in words for the user. */
 
+/** Neither programs nor the runtime of a host start without it. */
+function openOfSystem(places: string): string {
+  return `files of the system (${places}): commands and the code of plugins can read them; only the file tools refuse them`;
+}
+
 /** Landlock and seccomp; newer kernels hold more. */
 export function openOnLinux(abi: number): string[] {
   return [
+    openOfSystem("/usr, parts of /etc, /proc"),
     "files outside: whether they exist, and their times, modes, owners and attributes, which can also be changed where you may",
     "folders outside: the names of files that change in them can be watched",
     "other processes: their names and command lines can be read",
@@ -16,6 +22,7 @@ export function openOnMac(): string[] {
   return [
     "this profile has not yet been run on a Mac by its authors",
     "tenon's own process: only those of its tools are behind the fence, since Seatbelt does not nest",
+    openOfSystem("/usr, /System, parts of /Library"),
     "files outside: whether they exist, and their times, modes and owners",
     "hard links in the workspace to files outside: they are files of the workspace",
   ];
