@@ -272,10 +272,27 @@ describe('"always"', () => {
 });
 
 describe("a call that is not asked for", () => {
+  const UNTOLD =
+    "it cannot be told what this command starts, and --deny-run=ls holds here. Use one program with plain words";
   const rows: [flags: string[], fenced: boolean, call: Call, content: string][] = [
     [["--allow-write"], true, write("a", "a\n"), 'Wrote "a": 2 bytes, 1 line, a new file'],
     [["--allow-write", "--allow-run"], true, bash("echo 1"), "1"],
     [["--allow-write", "--allow-run"], false, bash("echo 1"), "1"],
+    [["--allow-write", "--allow-run=echo"], true, bash("echo three"), "three"],
+    [["--allow-write", "--allow-run", "--deny-run=ls"], true, bash("echo three"), "three"],
+    [
+      ["--allow-write", "--allow-run", "--deny-run=ls"],
+      true,
+      bash("ls"),
+      "error Not run: ls is denied here by --deny-run",
+    ],
+    [["--allow-write", "--allow-run", "--deny-run=ls"], true, bash("echo three; ls"), `error Not run: ${UNTOLD}`],
+    [
+      ["--allow-write", "--allow-run=echo", "--no-prompt"],
+      true,
+      bash("ls"),
+      "error Not run: run needs --allow-run for more than echo, and nobody can be asked here",
+    ],
     [["--deny-write"], true, write("a", "a\n"), "error Not run: write is denied here by --deny-write"],
     [
       ["--no-prompt"],
@@ -308,6 +325,33 @@ describe("a call that is not asked for", () => {
     const { asked, batch } = await open(temp, [], flags, fenced);
     expect(await batch(call)).toEqual([content]);
     expect(asked).toEqual([]);
+  });
+
+  test("is asked for all the same when --allow-run does not name what it starts, or write was not given", async () => {
+    await using temp = await tempWorkspace();
+    const named = await open(temp, [no, no], ["--allow-write", "--allow-run=echo"]);
+    for (const command of ["echo 1", "ls", "echo 1; ls"]) await named.call(...bash(command));
+    expect(named.asked.map(({ proposal }) => proposal)).toEqual([{ command: "ls" }, { command: "echo 1; ls" }]);
+    const { asked, call } = await open(temp, [no], ["--allow-run=echo"]);
+    await call(...bash("echo 1"));
+    expect(asked.length).toBe(1);
+  });
+
+  test("is not what a plugin says that it runs", async () => {
+    await using temp = await tempWorkspace();
+    const approval = createApproval(
+      makePolicy(flagsOf(["--allow-run=echo"]).flags, { root: temp.root, resolve: (path) => path }),
+    );
+    const outcome = { content: "", is_error: false, proposal: { command: "echo 1" } };
+    const host = { call: () => Promise.resolve(outcome), preview: () => Promise.resolve(outcome) };
+    const definition = { name: "runs", description: "Runs.", input_schema: { type: "object" as const } };
+    const tool = { definition, permissions: { run: true }, source: "/p/runs.ts", host };
+    const options = { signal: new AbortController().signal, progress: () => {} };
+    expect((await approval.guard(tool).host.call("runs", {}, options)).content).toBe(
+      "Not run: runs needs the user's word, and nobody can be asked here",
+    );
+    const own = await approval.guard({ ...tool, source: BUILT_IN }).host.call("runs", {}, options);
+    expect(own).toEqual(outcome);
   });
 
   test("is refused where nobody is there to be asked yet", async () => {

@@ -101,6 +101,7 @@ const decided: [string[], Permissions, string][] = [
   [["--allow-write"], RUN, "ask"],
   [["--allow-write", "--allow-run"], RUN, "allow"],
   [["--allow-run=git"], { run: true }, "ask"],
+  [["--allow-run", "--deny-run=rm"], { run: true }, "ask"],
   [["--no-prompt"], READ, "allow"],
   [["--no-prompt"], WRITE, `Not run: write needs --allow-write, ${NOBODY}`],
   [["--no-prompt"], RUN, `Not run: write and run need --allow-write and --allow-run, ${NOBODY}`],
@@ -146,6 +147,8 @@ test.each(decided)("decide under %j for %j: %s", (argv, needs, answer) => {
   expect(Object.keys(kinds)).toEqual(kindsOf(needs));
 });
 
+const UNTOLD =
+  "Not run: it cannot be told what this command starts, and --deny-run=rm holds here. Use one program with plain words";
 const programs: [string[], string[], string][] = [
   [["--allow-run=git"], ["git"], "allow"],
   [["--allow-run=git"], ["git", "rm"], "ask"],
@@ -154,7 +157,14 @@ const programs: [string[], string[], string][] = [
   [["--allow-run=git"], [], "ask"],
   [["--allow-run=./build.sh"], ["./build.sh"], "allow"],
   [["--allow-run", "--deny-run=rm"], ["git"], "allow"],
-  [["--allow-run", "--deny-run=rm"], [], "ask"],
+  [["--allow-run", "--deny-run=rm"], [], UNTOLD],
+  [["--deny-run=rm"], [], UNTOLD],
+  [
+    ["--allow-run=git", "--no-prompt"],
+    [],
+    `Not run: run needs --allow-run for more than git, ${NOBODY} (it cannot be told what this command starts. Use one program with plain words)`,
+  ],
+  [["--allow-run=git", "--no-prompt"], ["rm"], `Not run: run needs --allow-run for more than git, ${NOBODY}`],
   [["--allow-run", "--deny-run=rm"], ["git", "/bin/rm"], "Not run: /bin/rm is denied here by --deny-run"],
   [["--deny-run=rm"], ["rm"], "Not run: rm is denied here by --deny-run"],
   [["--deny-run=rm"], ["git"], "ask"],

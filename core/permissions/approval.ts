@@ -1,7 +1,8 @@
 /** Asks the user before a call that the policy leaves to them. Wraps tools; the loop, the hosts and the tools know nothing of it. */
 
-import { decide, kindsOf } from "./permissions.ts";
+import { decide, kindsOf, namesPrograms } from "./permissions.ts";
 import type { Policy } from "./policy.ts";
+import { programsOf } from "./programs_of.ts";
 import { BUILT_IN, type CallOptions, type Outcome, type Tool } from "../registry.ts";
 import { oneLine } from "../text.ts";
 import type { Proposal } from "../tool.ts";
@@ -50,12 +51,16 @@ export function createApproval(policy: Policy): Approval {
   };
 
   async function call(tool: Tool, name: string, input: unknown, options: CallOptions): Promise<Outcome> {
-    const { state, reason } = decide(policy, tool.permissions);
+    const propose = async () => await tool.host.preview?.(name, input, options);
+    // What a plugin says of itself is its own word: by that nothing is allowed.
+    const isTold = tool.permissions.run === true && tool.source === BUILT_IN && namesPrograms(policy);
+    const told = isTold ? await propose() : undefined;
+    if (told?.is_error) return told;
+    const { state, reason } = decide(policy, tool.permissions, isTold ? programsIn(told?.proposal) : undefined);
     if (state === "deny") return refusal(reason ?? "Not run: it was not allowed");
     if (state === "allow") return await tool.host.call(name, input, options);
-    const propose = async () => await tool.host.preview?.(name, input, options);
     // A call that fails anyway is not worth a question.
-    const preview = await propose();
+    const preview = told ?? await propose();
     if (preview?.is_error) return preview;
     const proposal = preview?.proposal;
     const { key, words } = sessionGrant(name, proposal);
@@ -79,6 +84,10 @@ export function createApproval(policy: Policy): Approval {
   }
 
   return approval;
+}
+
+function programsIn(proposal: Proposal | undefined): string[] {
+  return proposal && "command" in proposal ? programsOf(proposal.command) : [];
 }
 
 /** A command counts to the letter, a file by its real path; of a tool that does not tell what it does, every call. */

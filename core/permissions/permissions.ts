@@ -17,10 +17,11 @@ export interface Decision {
 }
 
 /**
- * The answer to a call of a tool that declares `needs`. `programs` are all that the call will start, as typed; without
- * them a rule that names programs allows nothing unseen.
+ * The answer to a call of a tool that declares `needs`. `programs` are all that the call will start, as typed; none where that
+ * cannot be told, and then a rule that names programs allows nothing unasked, and one that denies some denies all. Without the list
+ * no call is meant, but the tool: whether any of its calls could be allowed.
  */
-export function decide(policy: Policy, needs: Permissions, programs: readonly string[] = []): Decision {
+export function decide(policy: Policy, needs: Permissions, programs?: readonly string[]): Decision {
   const kinds: Decision["kinds"] = {};
   const reasons: string[] = [];
   const unasked: Kind[] = [];
@@ -31,7 +32,7 @@ export function decide(policy: Policy, needs: Permissions, programs: readonly st
     if (state === "ask" && !policy.prompt) unasked.push(kind);
     kinds[kind] = state === "ask" && !policy.prompt ? "deny" : state;
   }
-  if (unasked.length > 0) reasons.push(unaskedReason(policy, unasked));
+  if (unasked.length > 0) reasons.push(unaskedReason(policy, unasked, programs));
   const states = Object.values(kinds);
   const state = states.includes("deny") ? "deny" : states.includes("ask") ? "ask" : "allow";
   return reasons.length === 0 ? { state, kinds } : { state, kinds, reason: `Not run: ${reasons.join("; ")}` };
@@ -108,13 +109,19 @@ function itemsOf(needs: Permissions, kind: "net" | "env"): string[] {
   });
 }
 
-function runState({ run }: Policy, programs: readonly string[]): State {
-  if (run.state !== "allow" || run.scope === true && run.except.length === 0) return run.state;
+/** Whether the answer to a call depends on the programs that it starts. */
+export function namesPrograms({ run }: Policy): boolean {
+  return run.state !== "deny" && (run.scope !== true || run.except.length > 0);
+}
+
+function runState(policy: Policy, programs: readonly string[] = []): State {
+  const { run } = policy;
+  if (run.state !== "allow" || !namesPrograms(policy)) return run.state;
   return programs.length > 0 && programs.every((program) => includes(run.scope, program)) ? "allow" : "ask";
 }
 
 /** Why the kind is denied, whoever could be asked; undefined when it is not. */
-function denial(policy: Policy, kind: Kind, needs: Permissions, programs: readonly string[]): string | undefined {
+function denial(policy: Policy, kind: Kind, needs: Permissions, programs?: readonly string[]): string | undefined {
   const { state, by, except, scope } = policy[kind];
   const deno = by === "deno" ? "Deno's " : "";
   if (by === "flag") return `${kind} is denied here by --deny-${kind}`;
@@ -127,14 +134,20 @@ function denial(policy: Policy, kind: Kind, needs: Permissions, programs: readon
   }
   if (by === "no fence") return `${kind} needs --allow-${kind} given by the user, since nothing confines programs here`;
   if (state === "deny") return `${kind} needs ${deno}--allow-${kind}`;
-  const denied = kind === "run" ? programs.find((program) => isNamed(except, program)) : undefined;
+  if (kind !== "run" || programs === undefined || except.length === 0) return undefined;
+  if (programs.length === 0) return `${UNTOLD}, and --deny-run=${oneLine(except.join(","))} holds here. ${PLAIN}`;
+  const denied = programs.find((program) => isNamed(except, program));
   return denied === undefined ? undefined : `${oneLine(denied)} is denied here by --deny-run`;
 }
 
-function unaskedReason({ run }: Policy, kinds: readonly Kind[]): string {
+const UNTOLD = "it cannot be told what this command starts";
+const PLAIN = "Use one program with plain words";
+
+function unaskedReason({ run }: Policy, kinds: readonly Kind[], programs?: readonly string[]): string {
   const more = run.state === "allow" && run.scope !== true ? ` for more than ${run.scope.join(", ")}` : "";
   const less = run.except.length > 0 ? ` without --deny-run=${run.except.join(",")}` : "";
   const flags = kinds.map((kind) => kind === "run" ? `--allow-run${more}${less}` : `--allow-${kind}`);
   const need = kinds.length > 1 ? "need" : "needs";
-  return oneLine(`${kinds.join(" and ")} ${need} ${flags.join(" and ")}, and nobody can be asked here`);
+  const untold = kinds.includes("run") && more !== "" && programs?.length === 0 ? ` (${UNTOLD}. ${PLAIN})` : "";
+  return oneLine(`${kinds.join(" and ")} ${need} ${flags.join(" and ")}, and nobody can be asked here${untold}`);
 }
