@@ -310,13 +310,13 @@ describe("a call that is not asked for", () => {
       ["--allow-write"],
       false,
       bash("echo 1"),
-      "error Not run: run needs --allow-run given by the user, since nothing confines programs here",
+      "error Not run: run needs tenon's own --allow-run (under Deno: after mod.ts), since nothing confines programs here",
     ],
     [
       [],
       false,
       bash("echo 1"),
-      "error Not run: run needs --allow-run given by the user, since nothing confines programs here",
+      "error Not run: run needs tenon's own --allow-run (under Deno: after mod.ts), since nothing confines programs here",
     ],
     [[], true, read("nothing"), 'error Cannot read "nothing": no such file. See list_files "."'],
   ];

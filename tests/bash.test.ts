@@ -349,7 +349,7 @@ describe.concurrent("under Deno bash", () => {
   test("is answered with the reason where Deno was not given the right", async () => {
     await using shell = await openShell({ command: denoCommand("--allow-write=.") });
     expect(await shell.bash("echo x")).toMatchObject({
-      content: "Not run: run needs Deno's --allow-run",
+      content: "Not run: run needs Deno's --allow-run before mod.ts, and tenon's own after it",
       is_error: true,
     });
   });

@@ -50,8 +50,12 @@ const cuts: [string, string[], Granted, object, string[]][] = [
   }, [
     "read of the workspace: Deno has no --allow-read for it; start with deno run --allow-read=/ws",
     "write to the workspace: Deno has no --allow-write for it; start with deno run --allow-write=/ws",
-    "start of programs: Deno has no --allow-run for it; start with deno run --allow-run=bash,sh",
+    "start of programs: Deno has no --allow-run for it; start with deno run --allow-run=bash,sh; " +
+    "add --allow-run after mod.ts as well, since nothing confines programs here",
   ]],
+  ["names Deno's flag alone where tenon's own is there", ["--allow-run", "--deny-write"], { read: ["/ws"] }, {
+    run: { state: "deny", scope: [], except: [], by: "deno" },
+  }, ["start of programs: Deno has no --allow-run for it; start with deno run --allow-run=bash,sh"]],
   ["turns off what Deno denies", ["--deny-write", "--deny-run"], { read: ["/"], denyRead: ["/ws"] }, {
     read: { state: "deny", scope: [], except: [], by: "deno" },
   }, ["read of the workspace: Deno has a --deny-read for it; start deno run without it"]],
@@ -61,12 +65,12 @@ const cuts: [string, string[], Granted, object, string[]][] = [
   ["lets programs be asked for where a shell is granted", [], { read: ["/ws"], write: ["/ws"], run: ["sh"] }, {
     run: { state: "ask", scope: true, except: [] },
   }, []],
-  ["asks for an allowed program that Deno does not name", ["--allow-run=git", "--deny-write"], {
+  ["leaves the allowed programs to a shell that is granted", ["--allow-run=git", "--deny-write"], {
     read: ["/ws"],
     run: ["bash"],
   }, {
-    run: { state: "ask", scope: true, except: [] },
-  }, ["start of git: Deno has no --allow-run for it; start with deno run --allow-run=git"]],
+    run: { state: "allow", scope: ["git"], except: [] },
+  }, []],
   ["keeps the allowed programs that Deno names", ["--allow-run=git,npm", "--deny-write"], {
     read: ["/ws"],
     run: ["npm"],
@@ -103,7 +107,9 @@ test("cutWithDeno doubles a comma in a path, as Deno's flags want it", () => {
 test("the reason of a call that Deno does not grant names Deno's flag", () => {
   const { policy } = cutWithDeno(makePolicy(flagsOf(["--allow-net=a.com"]).flags, PLACE), denoWith({}), SHELLS);
   expect(decide(policy, { read: true }).reason).toBe("Not run: read needs Deno's --allow-read");
-  expect(decide(policy, { run: true }).reason).toBe("Not run: run needs Deno's --allow-run");
+  expect(decide(policy, { run: true }).reason).toBe(
+    "Not run: run needs Deno's --allow-run before mod.ts, and tenon's own after it",
+  );
   expect(decide(policy, { net: ["a.com"] }).reason).toBe("Not run: net needs Deno's --allow-net=a.com:443");
 });
 

@@ -333,7 +333,7 @@ describe.concurrent("where nothing confines a command", () => {
     await using pty = await openTenon(way, towards(api, temp, [...args, "-p", "go"], ["bash", "sh"]));
     expect(await pty.exited()).toBe(0);
     expect(results(api, 1)).toEqual([
-      "Not run: run needs --allow-run given by the user, since nothing confines programs here",
+      "Not run: run needs tenon's own --allow-run (under Deno: after mod.ts), since nothing confines programs here",
     ]);
     expect(pty.raw()).not.toContain(UNCONFINED);
     expect(api.requests[0]?.body.tools.map(({ name }: { name: string }) => name)).toContain("bash");

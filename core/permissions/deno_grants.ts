@@ -56,14 +56,18 @@ export function cutWithDeno(
 
   function cutRun(rule: Rule<Named>): Rule<Named> {
     if (rule.state === "deny" || query({ name: "run" }) === "granted") return rule;
-    const canStart = programs.some((command) => query({ name: "run", command }) === "granted");
+    // Deno holds a shell, not what it starts: names of tenon's own flag decide what is asked.
+    if (programs.some((command) => query({ name: "run", command }) === "granted")) return rule;
     if (rule.scope === true) {
-      if (canStart || isGranted({ name: "run" }, "start of programs", programs.join(","))) return rule;
+      const found = describe("run", query({ name: "run" }), "start of programs", programs.join(","));
+      const own = rule.state === "ask"
+        ? "; add --allow-run after mod.ts as well, since nothing confines programs here"
+        : "";
+      missing.push({ ...found, reason: `${found.reason}${own}` });
       return { ...rule, state: "deny", scope: [], by: "deno" };
     }
     const scope = rule.scope.filter((command) => isGranted({ name: "run", command }, `start of ${command}`, command));
-    if (scope.length > 0) return { ...rule, scope };
-    return canStart ? { ...rule, state: "ask", scope: true } : { ...rule, state: "deny", scope, by: "deno" };
+    return scope.length > 0 ? { ...rule, scope } : { ...rule, state: "deny", scope, by: "deno" };
   }
 
   const read = cutPaths("read", "read of");
@@ -74,7 +78,7 @@ export function cutWithDeno(
   return { policy: { ...policy, read, write, run, net, env }, missing };
 }
 
-function describe(name: DenoDescriptor["name"], state: "prompt" | "denied", feature: string, value: string): Missing {
+function describe(name: DenoDescriptor["name"], state: ReturnType<DenoQuery>, feature: string, value: string): Missing {
   const isDenied = state === "denied";
   const flag = isDenied ? `--deny-${name}` : oneLine(`--allow-${name}=${value}`, 1000);
   const reason = isDenied

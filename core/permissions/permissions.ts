@@ -132,7 +132,10 @@ function denial(policy: Policy, kind: Kind, needs: Permissions, programs?: reado
     const missing = items.find((item) => !includes(scope, item));
     return missing === undefined ? undefined : `${kind} needs ${deno}--allow-${kind}=${oneLine(missing)}`;
   }
-  if (by === "no fence") return `${kind} needs --allow-${kind} given by the user, since nothing confines programs here`;
+  if (by === "no fence") {
+    return `${kind} needs tenon's own --allow-${kind} (under Deno: after mod.ts), since nothing confines programs here`;
+  }
+  if (by === "deno" && kind === "run") return "run needs Deno's --allow-run before mod.ts, and tenon's own after it";
   if (state === "deny") return `${kind} needs ${deno}--allow-${kind}`;
   if (kind !== "run" || programs === undefined || except.length === 0) return undefined;
   if (programs.length === 0) return `${UNTOLD}, and --deny-run=${oneLine(except.join(","))} holds here. ${PLAIN}`;

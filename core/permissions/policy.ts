@@ -119,7 +119,7 @@ const WHY = {
   flag: "",
   default: "",
   deno: " (Deno was not given it)",
-  "no fence": " (nothing would confine it; give --allow-run)",
+  "no fence": " (nothing would confine it; give tenon's own --allow-run)",
 };
 
 function describeRule(policy: Policy, kind: Kind): string {
