@@ -203,7 +203,6 @@ async function runPrompt(words: readonly string[], options: Options, setup: Setu
   const ask = askWithoutRefused({ askWith: model.askWith, definitions: registry.definitions, refuse: catalog.refuse });
   const agent = { ask, registry, maxSteps: options.maxSteps, signal: io.signal };
   const prompt = await readPrompt(words);
-  if (prompt.trim() === "") throw usageError('Nothing to do: give a prompt, as in tenon "What does this project do?"');
   if (model.note) io.stderr.write(`${paint(io.stderr, "yellow", model.note)}\n`);
   const prepare = ({ pause }: View) => {
     if (!setup.policy.prompt) return;

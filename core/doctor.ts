@@ -3,7 +3,7 @@
 import type { Catalog } from "./plugins/catalog.ts";
 import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence/fence_rules.ts";
-import { findKey } from "./model/key.ts";
+import { findKey, keyProblem } from "./model/key.ts";
 import { describePolicy } from "./permissions/policy.ts";
 import type { Premises } from "./premises.ts";
 import { printFolder } from "./hosts/print_log.ts";
@@ -40,13 +40,15 @@ export type Examined = Premises & Pick<Setup, "registry" | "fence"> & {
 
 export function makeReport(examined: Examined): Report {
   const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = examined;
+  const key = findKey();
+  const unsendable = key && keyProblem(key);
   return {
     runtime: runtimeName(),
     version: VERSION,
     fence,
     permissions: describePolicy(policy),
     toolchains: policy.run.state === "deny" ? [] : shellPlace(examined).readExec,
-    key_source: findKey()?.variable ?? null,
+    key_source: key?.variable ?? null,
     folders: {
       workspace: root,
       plugins: pluginFolders.map(({ path }) => path),
@@ -56,6 +58,7 @@ export function makeReport(examined: Examined): Report {
     },
     plugins: registry.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
     problems: [
+      ...(unsendable === undefined ? [] : [unsendable]),
       ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
       ...[...catalog.setAside, ...notTrusted(catalog)].map(({ file, problem }) => `${file}: ${problem}`),
     ],

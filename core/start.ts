@@ -10,7 +10,8 @@ import { connectFor } from "./hosts/connect.ts";
 import type { FenceStatus } from "./fence/fence_rules.ts";
 import { createHosts, HOST_LIMITS, type Hosts } from "./hosts/hosts.ts";
 import { watchIntegrity } from "./files/integrity.ts";
-import { findKey } from "./model/key.ts";
+import { cannot, refused } from "./files/refusal.ts";
+import { findKey, howToSetKey, keyProblem } from "./model/key.ts";
 import type { Options } from "./options.ts";
 import { realOf } from "./place.ts";
 import { withoutFence } from "./permissions/policy.ts";
@@ -111,7 +112,8 @@ export interface OpenModel {
 }
 
 /**
- * Throws a usage error when there is no key and nobody who would read that the demo model stands in. `trace` gets the lines of
+ * Throws a usage error for a key that cannot be sent, and when there is none and the demo model cannot stand in: something else was
+ * named, or nobody would read that it does. `trace` gets the lines of
  * `--trace`.
  */
 export async function openModel(options: Options, trace: (line: string) => void): Promise<OpenModel> {
@@ -125,9 +127,10 @@ export async function openModel(options: Options, trace: (line: string) => void)
 async function chooseModel(options: Options, system: string): Promise<OpenModel> {
   const key = findKey();
   if (options.model === "demo" || !key) {
+    const isOther = options.model !== undefined || options.baseUrl !== undefined; // not what the demo could stand in for
     const silent = options.outputFormat !== "text" || readEnv("CI") !== undefined;
-    if (options.model !== "demo" && silent) {
-      throw usageError("No key: set ANTHROPIC_API_KEY, or use -m demo for the offline model");
+    if (options.model !== "demo" && (isOther || silent)) {
+      throw usageError(`No key: ${howToSetKey()}, or use -m demo for the offline model`);
     }
     const { demoModel } = await import("./model/demo_model.ts");
     const note = options.model === "demo"
@@ -135,6 +138,8 @@ async function chooseModel(options: Options, system: string): Promise<OpenModel>
       : { note: "No ANTHROPIC_API_KEY is set: this is the offline demo model" };
     return { name: "demo", askWith: demoModel, ...note };
   }
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw usageError(problem);
   const [{ apiModel, MODEL_LIMITS }, { fitted }] = await Promise.all([
     import("./model/model.ts"),
     import("./model/fitting.ts"),
@@ -163,7 +168,14 @@ function setting(variable: string, otherwise: number): number {
 
 async function readSystemFile(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  const text = mayRead(file) ? await readFile(file, "utf8").catch(() => undefined) : undefined;
-  if (text === undefined) throw usageError(`Cannot read --system "${oneLine(file)}"`);
-  return text.toWellFormed();
+  const fail = (how: unknown) => usageError((cannot("read --system", file, how) as Error).message);
+  if (!mayRead(file)) throw fail(refused(`Deno may not read it. Start with deno run --allow-read="${oneLine(file)}"`));
+  const bytes = await readFile(file).catch((error) => {
+    throw fail(error);
+  });
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw fail(refused("it is not UTF-8 text"));
+  }
 }

@@ -1,15 +1,70 @@
 /** Standard input: as the prompt, or as lines. */
 
 import process from "node:process";
+import { usageError } from "./usage_error.ts";
 
-/** The words as one prompt. stdin is read when there are none, or in place of the word `-`; else it is left alone. */
+/** Characters (UTF-16 units) of stdin that a prompt takes: more than any model does. */
+export const STDIN_LIMIT = 2_000_000;
+
+/** Further on they are not even counted: a stream may have no end. */
+const COUNT_LIMIT = 10 * STDIN_LIMIT;
+
+/**
+ * The words as one prompt. stdin is read when there are none, or in place of the word `-`; else it is left alone. Throws a
+ * usage error when it was to be read and brought nothing, too much, or no text: a turn without it is about something else.
+ */
 export async function readPrompt(words: readonly string[]): Promise<string> {
-  if (words.length > 0 && !words.includes("-")) return words.join(" ");
-  if (process.stdin.isTTY) return words.filter((word) => word !== "-").join(" ");
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  const text = new TextDecoder().decode(join(chunks));
+  const prompt = words.join(" ");
+  const isRead = words.includes("-") || words.length === 0 && !process.stdin.isTTY;
+  if (!isRead && prompt.trim() === "") throw usageError(`Nothing to do: give ${AN_EXAMPLE}`);
+  if (!isRead) return prompt;
+  const text = process.stdin.isTTY ? "" : await readText(process.stdin);
+  if (text.trim() === "") {
+    const next = words.length === 0 ? `Give ${AN_EXAMPLE}` : 'Look at what comes before the pipe, or leave "-" out';
+    throw usageError(`Nothing came on stdin. ${next}`);
+  }
   return words.length === 0 ? text : words.map((word) => word === "-" ? `\n\n${text}\n\n` : word).join(" ").trim();
+}
+
+const AN_EXAMPLE = 'a prompt, as in tenon "What does this project do?"';
+
+/** All of the stream as text. Throws a usage error for what is none, and for too much of it. */
+export async function readText(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let count = 0;
+  const take = (chunk?: Uint8Array) => {
+    const piece = decode(decoder, chunk);
+    if (piece.includes("\0")) throw noText();
+    count += piece.length;
+    if (count <= STDIN_LIMIT) text += piece;
+  };
+  for await (const chunk of chunks) {
+    take(chunk);
+    if (count > COUNT_LIMIT) break;
+  }
+  if (count <= COUNT_LIMIT) take();
+  if (count <= STDIN_LIMIT) return text;
+  const [most, is] = [STDIN_LIMIT, Math.min(count, COUNT_LIMIT)].map((number) => number.toLocaleString("en-US"));
+  throw usageError(
+    `Too much came on stdin: ${count > COUNT_LIMIT ? "more than " : ""}${is} characters, at most ${most}. ` +
+      "Put it in a file of the workspace and name the file",
+  );
+}
+
+/** Without a chunk: the end, which must not lie inside of a character. */
+function decode(decoder: TextDecoder, chunk?: Uint8Array): string {
+  try {
+    return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
+  } catch {
+    throw noText();
+  }
+}
+
+function noText(): Error {
+  return usageError(
+    "What came on stdin is binary, or is not UTF-8. Put it in a file of the workspace and name the file",
+  );
 }
 
 /** Line by line, as each one comes, until the signal is aborted. A last line needs no newline. */
@@ -31,14 +86,4 @@ export async function* readLines(signal: AbortSignal): AsyncGenerator<string, vo
     yield* lines;
   }
   if (rest !== "") yield rest;
-}
-
-function join(chunks: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

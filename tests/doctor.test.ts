@@ -46,6 +46,20 @@ describe("makeReport", () => {
     expect(report.plugins.map(({ name }) => name)).toEqual(["reads", "writes"]);
   });
 
+  test("counts as a problem a key that no header takes, and does not show it", async () => {
+    await using temp = await tempWorkspace();
+    const before = process.env["ANTHROPIC_API_KEY"];
+    process.env["ANTHROPIC_API_KEY"] = "sk-caf\u00e9";
+    try {
+      const report = makeReport(await setupIn(temp.root, {}));
+      expect(report.problems).toEqual(["ANTHROPIC_API_KEY has characters that no key has. Set it again"]);
+      expect(JSON.stringify(report)).not.toContain("caf");
+    } finally {
+      if (before === undefined) delete process.env["ANTHROPIC_API_KEY"];
+      else process.env["ANTHROPIC_API_KEY"] = before;
+    }
+  });
+
   test("counts as problems what Deno does not give and what was set aside", async () => {
     await using temp = await tempWorkspace();
     const { problems } = makeReport(

@@ -15,6 +15,11 @@ interface Row {
 
 const WHOLE = "It needs a whole number from 1 on. See tenon --help";
 const BROAD = "Go to the folder of one project, or give --allow-broad-workspace";
+const EXAMPLE = 'a prompt, as in tenon "What does this project do?"';
+const NO_KEY = "No key: set ANTHROPIC_API_KEY, or use -m demo for the offline model";
+const NO_GRANT =
+  /^tenon: No key: Deno may not read it\. Start with deno run --allow-env=ANTHROPIC_\*, or use -m demo .*\n$/;
+const NO_TEXT = "What came on stdin is binary, or is not UTF-8. Put it in a file of the workspace and name the file";
 const ALL = { read: ["/"] };
 
 const rows: Row[] = [
@@ -54,9 +59,18 @@ const rows: Row[] = [
     args: ["--tools", "nope", "hi"],
     stderr: `No tool is named "nope". Use --tools with some of: ${TOOLS.join(", ")}`,
   },
-  { args: ["--system", "nowhere.md", "hi"], stderr: 'Cannot read --system "nowhere.md"' },
+  { args: ["--system", "nowhere.md", "hi"], stderr: 'Cannot read --system "nowhere.md": no such file' },
+  { args: ["--system", "d", "hi"], stderr: 'Cannot read --system "d": it is a directory' },
   { args: ["-m"], stderr: "Option '-m, --model <id>' argument missing. See tenon --help" },
-  { args: [], stderr: 'Nothing to do: give a prompt, as in tenon "What does this project do?"' },
+  { args: [], stderr: `Nothing came on stdin. Give ${EXAMPLE}` },
+  { args: [" "], stderr: `Nothing to do: give ${EXAMPLE}` },
+  { args: ["-m", "claude-sonnet-5-5", "hi"], stderr: NO_KEY },
+  { args: ["--base-url", "http://127.0.0.1:9", "hi"], stderr: NO_KEY },
+  ...["sk-caf\u00e9", "sk-a\nb"].map((key) => ({
+    args: ["hi"],
+    stderr: "ANTHROPIC_API_KEY has characters that no key has. Set it again",
+    env: { ANTHROPIC_API_KEY: key },
+  })),
   {
     args: ["--base-url", "http://example.com", "hi"],
     stderr: '--base-url "http://example.com" would send the key unencrypted. Use https',
@@ -66,7 +80,7 @@ const rows: Row[] = [
 
 describe.concurrent.each([...WAYS])("tenon as %s", (way: Way) => {
   test.each(rows)("refuses $args with one line and exit code 2", async ({ args, stderr, env = {}, deno = {} }) => {
-    await using temp = await tempWorkspace({ "a.txt": "one\n" });
+    await using temp = await tempWorkspace({ "a.txt": "one\n", "d/b.txt": "two\n" });
     const filled = (text: string) => text.replaceAll("WS", () => temp.root).replaceAll("TOP", () => temp.top);
     const start: Start = {
       cwd: temp.root,
@@ -102,13 +116,29 @@ describe.concurrent.each([...WAYS])("tenon as %s", (way: Way) => {
     expect(prompts).toEqual(["What is é?\n", "review this: \n\n+ a line", "a prompt alone"]);
   });
 
-  test("refuses an empty stdin, as it does no prompt", async () => {
+  const unusable: [what: string, args: string[], stdin: string | Uint8Array, stderr: string][] = [
+    ["blank and the prompt", [], " \n", `Nothing came on stdin. Give ${EXAMPLE}`],
+    [
+      "empty and a part of the prompt",
+      ["review", "-"],
+      "",
+      'Nothing came on stdin. Look at what comes before the pipe, or leave "-" out',
+    ],
+    ["binary", ["review", "-"], "a\0b", NO_TEXT],
+    ["not UTF-8", ["review", "-"], new Uint8Array([0x63, 0xe9, 0x0a]), NO_TEXT],
+    ["cut in a character", [], new Uint8Array([0x63, 0xc3]), NO_TEXT],
+    [
+      "too long",
+      ["review", "-"],
+      "x".repeat(2_000_001),
+      "Too much came on stdin: 2,000,001 characters, at most 2,000,000. " +
+      "Put it in a file of the workspace and name the file",
+    ],
+  ];
+  test.each(unusable)("refuses a stdin that is %s", async (_, args, stdin, stderr) => {
     await using temp = await tempWorkspace();
-    const { code, stderr } = await runTenon(way, { cwd: temp.root, stdin: " \n" });
-    expect([code, stderr]).toEqual([
-      2,
-      'tenon: Nothing to do: give a prompt, as in tenon "What does this project do?"\n',
-    ]);
+    const outcome = await runTenon(way, { cwd: temp.root, args: ["-m", "demo", ...args], stdin });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: `tenon: ${stderr}\n` });
   });
 
   test("offers only what --tools names, and adds --system to its own prompt", async () => {
@@ -183,8 +213,8 @@ describe.concurrent("tenon under Deno", () => {
       2,
       /^tenon: Cannot use the key: .* --ignore-env\n$/,
     ],
-    ["the key may not be read", { env: ["HOME"] }, 0, /^No ANTHROPIC_API_KEY is set/],
-    ["no variable may be read", { env: [], ignoreEnv: false }, 0, /^No ANTHROPIC_API_KEY is set/],
+    ["the key may not be read", { env: ["HOME"] }, 2, NO_GRANT],
+    ["no variable may be read", { env: [], ignoreEnv: false }, 2, NO_GRANT],
   ];
   test.each(grants)("names the flag, in one line, where %s", async (_, deno, code, stderr) => {
     await using temp = await tempWorkspace({ "a.txt": "one\n" });

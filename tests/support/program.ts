@@ -41,8 +41,8 @@ export interface Start {
   args?: readonly string[];
   /** Added to an environment that has nothing but PATH and a HOME that is empty. */
   env?: Readonly<Record<string, string>>;
-  /** Text for stdin, closed after it; `"open"` keeps it open. Default: closed at once. */
-  stdin?: string;
+  /** What stdin has, closed after it; `"open"` keeps it open. Default: closed at once. */
+  stdin?: string | Uint8Array;
   deno?: DenoGrants;
   /** A line for `sh` that runs tenon, with its arguments, as `"$@"`. */
   shell?: string;
