@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { RESULT_LIMIT } from "../core/text.ts";
+import { EXPECTED_FAULTS } from "./attacks/expected_breaches.ts";
 import { leftBehind, marked } from "./support/left_behind.ts";
 import { type Running, runTenon, SOURCES, type Start, startTenon, type Way, WAYS } from "./support/program.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
@@ -285,16 +286,23 @@ describe.each(["bun", "executable"] as const)("a host that spins under tenon as 
 
 /** Each is a row of the README's table. When Deno learns to stop one, its test fails, and the row can go. */
 describe("Deno does not stop", () => {
+  const shown: string[] = [];
+  function show(fixture: string): string {
+    shown.push(fixture);
+    return fixture;
+  }
+  afterAll(() => expect(shown).toEqual(EXPECTED_FAULTS.map(({ fixture }) => fixture)));
+
   test("a raw write to stdout: it gets between the answers", async () => {
     await using temp = await tempWorkspace();
-    await using running = await startAlone("deno", temp, "writes_to_stdout");
+    await using running = await startAlone("deno", temp, show("writes_to_stdout"));
     running.close();
     expect((await running.ended).stdout).toStartWith("RAW\n{");
   }, 40_000);
 
   test("a thread that spins: its call is interrupted, and tenon ends all the same", async () => {
     await using temp = await tempWorkspace();
-    await using running = await startAlone("deno", temp, "spins_for_ever");
+    await using running = await startAlone("deno", temp, show("spins_for_ever"));
     await Bun.sleep(1500);
     running.signal("SIGINT");
     const { stdout, code } = await running.ended;
@@ -305,7 +313,7 @@ describe("Deno does not stop", () => {
   test("a plugin that takes the heap: it ends tenon", async () => {
     await using temp = await tempWorkspace();
     const shell = 'deno=$1; shift 2; exec "$deno" run --v8-flags=--max-old-space-size=100 "$@"';
-    await using running = await startAlone("deno", temp, "takes_the_heap", { shell });
+    await using running = await startAlone("deno", temp, show("takes_the_heap"), { shell });
     const { stdout, code } = await running.ended;
     expect(stdout).toBe("");
     expect(code).not.toBe(0);
