@@ -7,13 +7,13 @@ import { isApiError } from "./model/api_error.ts";
 import { type Options, parseArgv, type Task } from "./options.ts";
 import { askBetween, UNCONFINED } from "./terminal/question.ts";
 import type { View } from "./terminal/terminal.ts";
-import type { FenceStatus } from "./fence/fence_rules.ts";
 import { leavingLine } from "./hosts/leaving.ts";
 import { dirname, resolve } from "./path.ts";
 import { realOf } from "./place.ts";
 import { setAsideLine } from "./plugins/plugins.ts";
 import { openPremises, type Premises } from "./premises.ts";
-import { isTerminal, mayRead, programFolder, readEnv } from "./runtime.ts";
+import { raiseFence } from "./raise_fence.ts";
+import { isTerminal, mayRead, readEnv } from "./runtime.ts";
 import { askWithoutRefused } from "./model/refused_tool.ts";
 import { openScreen, paint, type Screen } from "./terminal/screen.ts";
 import type { Setup } from "./start.ts";
@@ -79,7 +79,7 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   const isCheck = task.name === "check";
   const premises = await openPremises(isCheck ? { ...options, ...ANYWHERE } : options, canAsk);
   const files = isCheck ? task.files.map((file) => realOf(resolve(file))) : [];
-  const fence = await raiseFence(options, premises, files.map(dirname), io);
+  const fence = await raiseFence(options, premises, files.map(dirname), io.stderr);
   if (isCheck) return await (await import("./plugins/author.ts")).runCheck(files, premises, fence, io.stdout);
   if (task.name === "trust") return await trust(task, options, premises, { ...io, canAsk });
   // Not before: what goes behind the fence starts anew there, and would load the tools twice.
@@ -94,40 +94,6 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
 
 /** A check has nothing to do with the folder that it is started in, whichever that is. */
 const ANYWHERE = { allowBroadWorkspace: true, permissions: { denyRead: "", denyWrite: "", denyRun: "" } };
-
-/** Goes behind the fence, and says where there is none. Never goes on with less than was asked for. */
-async function raiseFence(
-  options: Options,
-  premises: Premises,
-  further: readonly string[],
-  { stderr }: Io,
-): Promise<FenceStatus> {
-  if (options.sandbox === "off") {
-    const { openWithGuardOnly } = await import("./fence/not_covered.ts");
-    stderr.write(
-      `${paint(stderr, "red", "--sandbox=off: no fence; only the paths that tools open through tenon are checked")}\n`,
-    );
-    return { level: "guard", landlock_abi: 0, seccomp: false, not_covered: openWithGuardOnly("--sandbox=off") };
-  }
-  const { probeFence } = await import("./fence/fence.ts");
-  const fence = await probeFence();
-  if (fence.level === "runtime" && !mayRead(programFolder())) {
-    const flag = `--allow-read=${[options.workspace, programFolder()].join(",")}`;
-    throw usageError(`Tools run in a worker that has to read tenon's own files. Start with deno run ${flag}`);
-  }
-  if (fence.level === "guard" && options.sandbox === "require") {
-    throw usageError(`--sandbox=require: ${fence.not_covered[0] ?? "there is no fence here"}`);
-  }
-  // Seatbelt does not nest: on macOS only the hosts are behind it.
-  if (fence.level !== "kernel" || process.platform !== "linux") return fence;
-  const { takePlace } = await import("./hosts/connect.ts");
-  try {
-    await takePlace(premises, options.systemFile === undefined ? further : [...further, options.systemFile]);
-  } catch (error) {
-    throw usageError(`The fence does not hold: ${error instanceof Error ? error.message : error}. Nothing was started`);
-  }
-  return fence;
-}
 
 async function trust(
   task: Task & { name: "trust" },
