@@ -11,10 +11,10 @@ import { programNeeds } from "./permissions/deno_needs.ts";
 import { hostOf } from "./model/endpoint.ts";
 import { checkBroad, type Folders, foldersOf } from "./folders.ts";
 import type { Options } from "./options.ts";
-import { join, resolve } from "./path.ts";
+import { isInside, join, resolve } from "./path.ts";
 import { parseFlags } from "./permissions/permission_flags.ts";
 import { placeAt, realFolders, realOf } from "./place.ts";
-import { makePolicy, type Policy } from "./permissions/policy.ts";
+import { makePolicy, placeName, type Policy } from "./permissions/policy.ts";
 import { SHELLS } from "./commands/shells.ts";
 import { type PluginFolder, pluginFoldersOf } from "./plugins/plugin_folders.ts";
 import { deno, denoState, isExecutable, mayRead, ownPluginFolder, readEnv } from "./runtime.ts";
@@ -41,6 +41,7 @@ export async function openPremises(options: Options, canAsk: boolean): Promise<P
   const place = placeAt(root);
   const flags = narrow(bakedFlags(), parseFlags(options.permissions), place);
   const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
+  checkThere(wanted);
   const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
   const named = options.plugins.map(namedFolder);
   const further = [...own, ...named];
@@ -51,6 +52,23 @@ export async function openPremises(options: Options, canAsk: boolean): Promise<P
   const { policy, missing } = cutWithDeno(wanted, denoState, SHELLS);
   const needs = programNeeds(denoState, { api, pluginFolders: [ownPluginFolder(), ...further] });
   return { root, folders, pluginFolders, policy, missing: [...missing, ...needs] };
+}
+
+/**
+ * The kernel grants what is there, not a name: what is made later would be refused without a word of why. A path below one that is
+ * granted needs no grant of its own.
+ */
+function checkThere(policy: Policy): void {
+  for (const kind of ["read", "write"] as const) {
+    const { scope } = policy[kind];
+    const isThere = (path: string) => !mayRead(path) || existsSync(path);
+    const lost = scope.find((path) =>
+      !isThere(path) && !scope.some((folder) => folder !== path && isInside(folder, path))
+    );
+    if (lost === undefined) continue;
+    const flag = oneLine(`--allow-${kind}=${placeName(policy.root, lost)}`);
+    throw usageError(`${flag}: nothing is there yet. Make it first, or name the folder that it will be in`);
+  }
 }
 
 /** A folder that the user names must be there: a typing error would take tools away without a word. */

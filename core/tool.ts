@@ -160,7 +160,8 @@ export interface Workspace {
   walkFiles(options: FilesOptions): AsyncIterable<WalkedFile>;
   /**
    * Replaces or creates a file at once (temporary file, then rename), with the folders it needs. `replaces` is the SHA-256 in hex of
-   * the file that this text was made from, or null when there was none: throws, with the file as it is, when that is no longer so.
+   * the file that this text was made from, or null when there was none: throws, with the file as it is, when that is no longer so. A file that the
+   * user granted without its folder is written in place instead, so that a kill in the middle can leave a part of it.
    */
   writeText(path: string, text: string, options?: { replaces?: string | null }): Promise<void>;
 }

@@ -34,6 +34,8 @@ export interface Rules {
   readonly folders: readonly string[];
   /** Whether a real path lies in any granted root or in the workspace. */
   holds(real: string): boolean;
+  /** Whether a real path may be written by its own name, and nothing beside it: its folder was not granted. */
+  isAlone(real: string): boolean;
   /** Throws the reason when a real path may not be used in this way. Judges the text alone: the caller has resolved every link. */
   check(real: string, access: Access): void;
 }
@@ -76,7 +78,9 @@ export async function rulesOf(grant: Grant): Promise<Rules> {
     }
   };
   const holds = (real: string): boolean => known.some((folder) => isInside(folder, real));
-  return { root, folders: [...new Set([grant.root, ...grant.read, ...grant.write, ...known])], holds, check };
+  const isAlone = (real: string): boolean =>
+    write.includes(real) && !write.some((folder) => isInside(folder, parentOf(real)));
+  return { root, isAlone, folders: [...new Set([grant.root, ...grant.read, ...grant.write, ...known])], holds, check };
 }
 
 /** The reason for a path that leads out of every granted root. */

@@ -12,6 +12,9 @@ import type { Entry } from "../tool.ts";
 /** A file that is being replaced has this name for a moment; it is listed nowhere. */
 export const TEMPORARY = /^\.tenon-[0-9a-f]+\.tmp$/;
 
+/** Neither follows a link nor waits for a pipe. */
+export const NOT_THROUGH = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 /** How often an opening is tried again when the place changed under it. */
 const ATTEMPTS = 5;
 
@@ -23,16 +26,21 @@ const MOVED = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
 /**
  * An open regular file and the real path that it was opened by. `find` resolves and judges the path, again for each attempt.
- * A pipe, socket or device is refused without being opened; the handle does not block.
+ * A pipe, socket or device is refused without being opened; the handle does not block. For `"write"` it may be read as well, and
+ * nothing in the file has changed yet.
  */
-export async function openFile(find: () => Promise<string>): Promise<{ handle: FileHandle; real: string }> {
+export async function openFile(
+  find: () => Promise<string>,
+  access: "read" | "write" = "read",
+): Promise<{ handle: FileHandle; real: string }> {
+  const flags = (access === "read" ? constants.O_RDONLY : constants.O_RDWR) | NOT_THROUGH;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const real = await find();
     let handle: FileHandle | undefined;
     try {
       const seen = await lstat(toDisk(real), { bigint: true });
       if (!seen.isFile() && !seen.isSymbolicLink()) throw refused(notAFile(seen));
-      handle = await open(toDisk(real), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+      handle = await open(toDisk(real), flags);
       if ((await handle.stat()).isFile() && (await isAt(handle, real))) return { handle, real };
     } catch (error) {
       await handle?.close();

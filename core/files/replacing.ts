@@ -1,15 +1,15 @@
-/** Writes a whole file at once: a temporary file beside the target, then one rename. */
+/** Writes a whole file at once: a temporary file beside the target, then one rename; in place only where that cannot be. */
 
 import { Buffer } from "node:buffer";
-import { constants, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { constants, type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { startSha256 } from "../hash.ts";
 import { toDisk } from "./name.ts";
-import { type Folder, isAt, openFolder, TEMPORARY } from "./opening.ts";
+import { type Folder, isAt, NOT_THROUGH, openFile, openFolder, TEMPORARY } from "./opening.ts";
 import { childOf, nameOf, parentOf } from "../path.ts";
 import { codeOf, refused } from "./refusal.ts";
 
-/** Neither follows a link nor waits for a pipe. */
-const NOT_THROUGH = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** What an open is refused with, by the file's mode or by the fence. */
+const NOT_PERMITTED = new Set(["EACCES", "EPERM"]);
 
 /** A temporary file that nobody wrote to for so long was left by a process that was killed. Milliseconds. */
 const STALE_MS = 60_000;
@@ -49,6 +49,33 @@ export async function replaceFile({ real, names, text, replaces }: Replacement):
   await replaceIn(place, names.at(-1) ?? "", text, replaces);
 }
 
+/**
+ * Writes a file in place: for one that is granted alone, where nothing may be put beside it and renamed. The exception to what
+ * `replaceFile` promises: whoever reads meanwhile may see a part, and when the process is killed or the disk is full in
+ * the middle, the old content is gone. Links to the file, its mode and its owner stay. `find` as in `openFile`; `replaces` as above.
+ */
+export async function overwriteFile(
+  find: () => Promise<string>,
+  text: string,
+  replaces: Replacement["replaces"],
+): Promise<void> {
+  const { handle } = await openFile(find, "write").catch((error) => {
+    if (!NOT_PERMITTED.has(codeOf(error) ?? "")) throw error;
+    throw refused(
+      "it is read-only, or another file since tenon was started: a file that is granted alone has to stay the same. " +
+        "The user can grant its folder instead",
+    );
+  });
+  try {
+    if (replaces !== undefined && await hashIn(handle) !== replaces) throw refused(changed(replaces));
+    await handle.truncate(0);
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Removes a regular file; with `replaces` only one that is still this, compared at the last moment, as above. */
 export async function removeFile(real: string, replaces: string | undefined): Promise<void> {
   await using folder = await openFolder(parentOf(real));
@@ -85,10 +112,7 @@ async function replaceIn(place: string, name: string, text: string, replaces: Re
     } finally {
       await handle.close();
     }
-    if (replaces !== undefined && await hashOf(target) !== replaces) {
-      const what = replaces === null ? "someone made it just now" : "it was changed since it was read";
-      throw refused(`${what}. Read it with read_file first`);
-    }
+    if (replaces !== undefined && await hashOf(target) !== replaces) throw refused(changed(replaces));
     await rename(temporary, target);
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
@@ -101,17 +125,27 @@ async function replaceIn(place: string, name: string, text: string, replaces: Re
 async function hashOf(target: string | Buffer): Promise<string | null> {
   try {
     await using handle = await open(target, constants.O_RDONLY | NOT_THROUGH);
-    const hash = startSha256();
-    const chunk = new Uint8Array(CHUNK);
-    for (let size = -1; size !== 0;) {
-      size = (await handle.read(chunk, 0, CHUNK)).bytesRead;
-      hash.update(chunk.subarray(0, size));
-    }
-    return hash.digest("hex");
+    return await hashIn(handle);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
+}
+
+/** SHA-256 in hex of an open file; its position stays. */
+async function hashIn(handle: FileHandle): Promise<string> {
+  const hash = startSha256();
+  const chunk = new Uint8Array(CHUNK);
+  for (let [at, size] = [0, -1]; size !== 0; at += size) {
+    size = (await handle.read(chunk, 0, CHUNK, at)).bytesRead;
+    hash.update(chunk.subarray(0, size));
+  }
+  return hash.digest("hex");
+}
+
+function changed(replaces: string | null): string {
+  const what = replaces === null ? "someone made it just now" : "it was changed since it was read";
+  return `${what}. Read it with read_file first`;
 }
 
 /** Removes what a killed process left. Nothing depends on it: what cannot be removed stays. */

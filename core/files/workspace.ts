@@ -10,7 +10,7 @@ import { showName, toDisk } from "./name.ts";
 import { entriesIn, openFile } from "./opening.ts";
 import { childOf } from "../path.ts";
 import { cannot, codeOf, refused } from "./refusal.ts";
-import { removeFile, replaceFile } from "./replacing.ts";
+import { overwriteFile, removeFile, replaceFile } from "./replacing.ts";
 import type { Entry, Stat, Workspace } from "../tool.ts";
 import { walkFiles } from "./walked_files.ts";
 import { walk } from "./walking.ts";
@@ -199,7 +199,10 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
       attempt("write", path, async () => {
         if (!text.isWellFormed()) throw refused("the text has half a character in it (a lone surrogate)");
         const { real, missing } = await locateTarget(path);
-        await replaceFile({ real, names: missing, text, replaces });
+        if (missing.length > 0 || !rules.isAlone(real)) {
+          return await replaceFile({ real, names: missing, text, replaces });
+        }
+        await overwriteFile(async () => (await locateTarget(path)).real, text, replaces);
       }),
 
     removeFile: (path, replaces) =>
