@@ -128,7 +128,7 @@ export function terminalView({ stdout, stderr, now = Date.now }: ViewOptions): V
         for (const key of Object.keys(used) as (keyof Usage)[]) used[key] += event.usage[key];
         break;
       case "retry":
-        note("yellow", `Trying again in ${durationOf(event.wait_ms)}: ${oneLine(event.reason)}`);
+        note("yellow", `Trying again ${waitOf(event.wait_ms)}: ${oneLine(event.reason)}`);
         break;
       case "warning":
         note("yellow", oneLine(event.text, 500));
@@ -166,6 +166,12 @@ export function terminalView({ stdout, stderr, now = Date.now }: ViewOptions): V
   };
 }
 
+/** A wait of less than ten seconds in tenths, so that a short one is not none. */
+function waitOf(ms: number): string {
+  const tenths = Math.round(ms / 100);
+  return tenths === 0 ? "now" : `in ${tenths < 100 ? `${tenths / 10} s` : durationOf(ms)}`;
+}
+
 /** Why a turn ended before its answer was whole, for the user; nothing where it was. */
 export function wordsForStop(stopReason: string, steps: number): string | undefined {
   switch (stopReason) {
@@ -175,7 +181,9 @@ export function wordsForStop(stopReason: string, steps: number): string | undefi
     case "interrupted":
       return "Stopped: interrupted";
     case "max_steps":
-      return `Stopped after ${steps} steps, the limit of one turn. Raise it with --max-steps`;
+      return `Stopped after ${steps} ${
+        steps === 1 ? "step" : "steps"
+      }, the limit of one turn. Raise it with --max-steps`;
     case "max_tokens":
       return "Stopped: the reply was cut at its token limit. Raise it with --max-tokens, or ask for less at once";
     case "max_cost":
@@ -195,15 +203,19 @@ function labelOf({ name, input }: ToolUseBlock): string {
   return `${oneLine(name, 64)} ${oneLine(JSON.stringify(input ?? {}), 500)}`;
 }
 
-function textOf({ content }: ToolResultBlock): string {
+/** A result as text. Images are named by their type. */
+export function textOf({ content }: ToolResultBlock): string {
   if (typeof content === "string") return content;
   return content.map((block) => block.type === "text" ? block.text : `(${block.source.media_type})`).join("\n");
 }
 
+/** The line number that `read_file` puts before a line. */
+const GUTTER = /^ +\d+\t/;
+
 function summaryOf(result: ToolResultBlock): string {
   const text = textOf(result).trimEnd();
   const lines = text.split("\n").length;
-  return lines === 1 ? oneLine(text) : `${lines} lines`;
+  return lines === 1 ? oneLine(text.replace(GUTTER, "")) : `${lines} lines`;
 }
 
 function closingNote(used: Usage, steps: number, ms: number): string {
