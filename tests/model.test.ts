@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Message } from "../core/message.ts";
+import { gistOf } from "../core/model/retry.ts";
 import { agentFor, fixtureRegistry, say } from "./support/agent.ts";
 import { type Answer, fakeApi, reply } from "./support/fake_api.ts";
 
@@ -72,7 +73,7 @@ describe("apiModel tries again", () => {
     await using api = await fakeApi(Array<Answer>(3).fill(overloaded));
     const turn = await say(agentFor(api, { registry, limits: { retries: 2 } }), [], "go");
     expect(String(turn.error)).toMatch(
-      /^ApiError: The API answered 529 overloaded_error: Overloaded \(request req_\w+\)$/,
+      /^ApiError: The API answered 529 overloaded_error: Overloaded \(request req_\w+\)\. Try again later$/,
     );
     expect(api.requests.length).toBe(3);
   });
@@ -97,6 +98,13 @@ describe("apiModel gives up", () => {
       /It asks to wait 3600 s; try again later$/,
     ],
     [
+      "a page instead of a stream",
+      { status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body: "<h1>Welcome</h1>" },
+      /^http:\S+ answered with something that is not the Messages API \(text\/html\)\. Check --base-url$/,
+    ],
+    ["an answer that is not streamed", { body: {} }, /not the Messages API \(application\/json\)/],
+    ["an answer of no type", { headers: { "content-type": "" }, body: "" }, /not the Messages API \(no media type\)/],
+    [
       "a redirect",
       { status: 307, headers: { location: "http://127.0.0.1:9/" }, body: "" },
       /redirects elsewhere, where the key must not go/,
@@ -113,11 +121,11 @@ describe("apiModel gives up", () => {
     expect(next.stop).toBe("end_turn");
   });
 
-  test("when nobody listens at the address", async () => {
-    const url = "http://127.0.0.1:9";
+  test("when nobody listens at the address, in words that are the same on every runtime", async () => {
+    const url = "http://127.0.0.1:2";
     const turn = await say(agentFor({ url }, { registry, limits: { retries: 0 } }), [], "go");
-    expect((turn.error as Error).message).toMatch(
-      /^Cannot reach http:\/\/127\.0\.0\.1:9: .+\. Check the network, or --base-url$/,
+    expect((turn.error as Error).message).toBe(
+      `Cannot reach ${url}: nothing listens there (the connection was refused). Check the network, or --base-url`,
     );
   });
 
@@ -178,5 +186,28 @@ describe("the request", () => {
     const [request] = api.requests;
     expect(JSON.stringify(request?.body)).not.toMatch(/cache_control|strict/);
     expect(request?.headers["anthropic-version"]).toBe("2023-06-01");
+  });
+});
+
+describe("gistOf tells in the same words what each runtime says of", () => {
+  const REFUSED = "nothing listens there (the connection was refused)";
+  const UNKNOWN = "no address is known for this name";
+  const UNTRUSTED = "its certificate is not one that is trusted here";
+  const rows: [words: string, code: string | undefined, said: string][] = [
+    [REFUSED, "ConnectionRefused", "Unable to connect. Is the computer able to access the url?"],
+    [REFUSED, undefined, "client error (Connect): tcp connect error: Connection refused (os error 111)"],
+    [UNKNOWN, "ENOTFOUND", "getaddrinfo ENOTFOUND api.example"],
+    [UNKNOWN, undefined, "client error (Connect): dns error: failed to lookup address information"],
+    ["it did not answer in time", "ETIMEDOUT", "connect ETIMEDOUT"],
+    ["it did not answer in time", undefined, "tcp connect error: Connection timed out (os error 110)"],
+    ["the connection was cut", "ECONNRESET", "The socket connection was closed unexpectedly"],
+    [UNTRUSTED, "DEPTH_ZERO_SELF_SIGNED_CERT", "self signed certificate"],
+    [UNTRUSTED, "CERT_HAS_EXPIRED", "certificate has expired"],
+    [UNTRUSTED, undefined, "client error (Connect): invalid peer certificate: UnknownIssuer"],
+    ["something\\nnew", undefined, "something\nnew"],
+  ];
+  test.each(rows)("%s (%p)", (words, code, said) => {
+    const cause = Object.assign(new Error(said), code === undefined ? {} : { code });
+    expect(gistOf(new TypeError("fetch failed", { cause }))).toBe(words);
   });
 });

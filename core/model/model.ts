@@ -7,7 +7,7 @@ import { markForCache } from "../history.ts";
 import type { Message, Reply } from "../message.ts";
 import type { WireDefinition } from "../registry.ts";
 import { type Draft, finishReply, interruptedReply, newDraft, readEvent } from "./reply.ts";
-import { apiError, gistOf, isNotCapable, type ModelLimits, pause, waitBefore } from "./retry.ts";
+import { apiError, gistOf, isNotCapable, type ModelLimits, notTheApi, pause, waitBefore } from "./retry.ts";
 import { usageError } from "../usage_error.ts";
 
 export interface ModelOptions {
@@ -52,7 +52,13 @@ export function apiModel(options: ModelOptions): Ask {
     };
     // Blocks of kinds that the SDK's types do not know pass through us untouched.
     const params = body as unknown as Anthropic.MessageCreateParamsStreaming;
-    for await (const event of await client.messages.create(params, { signal })) {
+    const { data, response } = await client.messages.create(params, { signal }).withResponse();
+    const type = response.headers.get("content-type");
+    if (!type?.startsWith("text/event-stream")) {
+      data.controller.abort();
+      throw notTheApi(type);
+    }
+    for await (const event of data) {
       const text = readEvent(draft, event as unknown as { [key: string]: unknown });
       if (text !== "") yield { type: "text", text };
     }

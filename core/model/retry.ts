@@ -24,7 +24,7 @@ export function waitBefore(error: unknown, attempt: number, limits: ModelLimits)
 
 /** Source: "Errors", API documentation. An error inside a stream has a type and no status. */
 function canHelp(error: unknown): boolean {
-  if (isRedirect(error) || isNotCapable(error)) return false;
+  if (isRedirect(error) || isNotCapable(error) || otherAnswer(error) !== undefined) return false;
   if (!(error instanceof APIError)) return true; // the network, or a stream that makes no sense
   if (error.status !== undefined) return [408, 409, 429].includes(error.status) || error.status >= 500;
   const type = errorType(error);
@@ -36,6 +36,18 @@ function retryAfterMs(value: string | null | undefined): number | undefined {
   if (!value) return undefined;
   const ms = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** To be thrown for an answer that is no stream of events, as a page of a proxy. `type` is its `content-type`. */
+export function notTheApi(type: string | null): Error {
+  return Object.assign(new Error("not the Messages API"), {
+    answered: oneLine(type?.split(";")[0] || "no media type", 80),
+  });
+}
+
+/** The media type of an answer that came from something else than the API. */
+function otherAnswer(error: unknown): string | undefined {
+  return error instanceof Error && "answered" in error ? String(error.answered) : undefined;
 }
 
 function isRedirect(error: unknown): boolean {
@@ -68,8 +80,20 @@ export function gistOf(error: unknown): string {
     return `${error.status} ${errorType(error) ?? ""}`.trim();
   }
   if (error instanceof APIError && errorType(error)) return String(errorType(error));
-  return oneLine(causes(error).at(-1) ?? "the connection failed");
+  const said = chain(error).map((cause) => `${(cause as { code?: unknown }).code ?? ""} ${cause.message}`).join("\n");
+  const known = FAILURES.find(([pattern]) => pattern.test(said))?.[1];
+  return known ?? oneLine(causes(error).at(-1) ?? "the connection failed");
 }
+
+/** What the runtimes have codes of their own for, or only words of their library. */
+const FAILURES: [pattern: RegExp, words: string][] = [
+  [/ECONNREFUSED|ConnectionRefused|connection refused/i, "nothing listens there (the connection was refused)"],
+  [/ENOTFOUND|EAI_AGAIN|dns error|failed to lookup address/i, "no address is known for this name"],
+  [/ETIMEDOUT|ConnectionTimeout|timed out|deadline has elapsed/i, "it did not answer in time"],
+  [/ECONNRESET|ConnectionClosed|connection reset|socket connection was closed/i, "the connection was cut"],
+  [/EHOSTUNREACH|ENETUNREACH|unreachable|no route to host/i, "no way leads there"],
+  [/CERT|SELF_SIGNED|certificate/i, "its certificate is not one that is trusted here"],
+];
 
 /** Why it failed for good, for the user, with what to do about it. `where` is the address. */
 export function apiError(error: unknown, where: string, limits: ModelLimits): ApiError {
@@ -88,6 +112,10 @@ function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
   if (isNotCapable(error)) {
     return `Cannot reach ${where}: Deno has no --allow-net for it. Start with deno run --allow-net=${hostOf(where)}`;
   }
+  const other = otherAnswer(error);
+  if (other !== undefined) {
+    return `${where} answered with something that is not the Messages API (${other}). Check --base-url`;
+  }
   if (!(error instanceof APIError) || (error.status === undefined && !errorType(error))) {
     return `Cannot reach ${where}: ${gistOf(error).replace(/[.?!]+$/, "")}. Check the network, or --base-url`;
   }
@@ -98,6 +126,8 @@ function wordsFor(error: unknown, where: string, limits: ModelLimits): string {
     ? ". Check ANTHROPIC_API_KEY"
     : wait !== undefined && wait > limits.longestWaitMs
     ? `. It asks to wait ${Math.ceil(wait / 1000)} s; try again later`
+    : canHelp(error)
+    ? ". Try again later"
     : "";
   return `The API answered ${gistOf(error)}: ${message}${request}${hint}`;
 }
