@@ -1,6 +1,6 @@
 /** The command line: words to options, and the text of `--help`. */
 
-import { Command, CommanderError, InvalidArgumentError } from "@commander-js/extra-typings";
+import { Command, CommanderError, type CommandUnknownOpts, InvalidArgumentError } from "@commander-js/extra-typings";
 import { normaliseArgv, PERMISSION_FLAGS, type RawFlags } from "./permissions/permission_flags.ts";
 import { usageError } from "./usage_error.ts";
 import packageJson from "../package.json" with { type: "json" };
@@ -60,12 +60,18 @@ export function parseArgv(argv: readonly string[]): { task: Task; options: Optio
   });
   // A value that may be left out is taken only after "=": that is how it is shown.
   program.configureHelp({ optionTerm: ({ flags }) => flags.replace(" [", "[=") });
-  for (const command of program.commands) command.copyInheritedSettings(program);
+  let used = "tenon";
+  for (const command of program.commands) {
+    command.copyInheritedSettings(program).exitOverride((error) => {
+      used = `tenon ${command.name()}`;
+      throw error;
+    });
+  }
   try {
     program.parse(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw usageError(`${wordsOf(error)} See tenon --help`);
+    if (error.exitCode !== 0) throw usageError(`${wordsOf(error)} See ${used} --help`);
     task = { name: "show", text: printed.join("") };
   }
   return { task, options: readOptions(program.opts()) };
@@ -109,7 +115,7 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .version(VERSION, "--version", "print the version")
     .helpOption("--help", "print this")
     .exitOverride()
-    .action((prompt) => choose({ name: "turn", words: prompt }));
+    .action((words) => choose((print ? undefined : helpOf(program, words)) ?? { name: "turn", words }));
   if (print) return program;
   program.helpCommand(false);
   program.command("tools").description("list the tools: name, source, permissions, and what was set aside")
@@ -136,6 +142,13 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("--json", "as JSON")
     .action(({ json = false }) => choose({ name: "doctor", json }));
   return program;
+}
+
+/** `help` alone, or before the name of a command; more words are a prompt. */
+function helpOf(program: CommandUnknownOpts, [first, name, ...more]: readonly string[]): Task | undefined {
+  if (first !== "help" || more.length > 0) return undefined;
+  const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
+  return command && { name: "show", text: command.helpInformation() };
 }
 
 function readOptions(raw: ReturnType<ReturnType<typeof buildProgram>["opts"]>): Options {

@@ -28,7 +28,7 @@ describe("the task", () => {
     [["what", "is this?"], turn("what", "is this?")],
     [["-"], turn("-")],
     [["say", "tools"], turn("say", "tools")],
-    [["help"], turn("help")],
+    [["help", "me"], turn("help", "me")],
     [["--", "--bogus"], turn("--bogus")],
     [["-p", "tools"], turn("tools")],
     [["tools", "-p"], turn("tools")],
@@ -124,9 +124,10 @@ describe("a usage error", () => {
   const cases: [argv: string[], message: string][] = [
     [["--bogus"], "Unknown option '--bogus'. See tenon --help"],
     [["--modle", "x"], "Unknown option '--modle'. Did you mean --model? See tenon --help"],
-    [["tools", "--bogus"], "Unknown option '--bogus'. See tenon --help"],
-    [["tools", "x"], "Too many arguments for 'tools'. Expected 0 arguments but got 1. See tenon --help"],
-    [["call", "a", "b", "c"], "Too many arguments for 'call'. Expected 2 arguments but got 3. See tenon --help"],
+    [["tools", "--bogus"], "Unknown option '--bogus'. See tenon tools --help"],
+    [["tools", "x"], "Too many arguments for 'tools'. Expected 0 arguments but got 1. See tenon tools --help"],
+    [["call", "a", "b", "c"], "Too many arguments for 'call'. Expected 2 arguments but got 3. See tenon call --help"],
+    [["check"], "Missing required argument 'files'. See tenon check --help"],
     [["-m"], "Option '-m, --model <id>' argument missing. See tenon --help"],
     ...["0", "-1", "1.5", "1e3", "0x10", "many", "", "9999999999"].map((count): [string[], string] => [
       ["--max-steps", count],
@@ -175,6 +176,15 @@ describe("--help", () => {
 
   test("of a command is that command's", () => {
     expect(helpOf("tools", "--help")).toStartWith("Usage: tenon tools [options]\n");
+  });
+
+  test("is what help prints too, alone or before a command, and as no word of a prompt", () => {
+    expect(helpOf("help")).toBe(helpOf("--help"));
+    expect(helpOf("help", "call")).toBe(helpOf("call", "--help"));
+    for (const words of [["help", "me"], ["help", "call", "me"], ["what", "help"]]) {
+      expect(parseArgv(words).task).toEqual({ name: "turn", words });
+    }
+    expect(parseArgv(["-p", "help"]).task).toEqual({ name: "turn", words: ["help"] });
   });
 
   test("has no colour, whatever the terminal", () => {
