@@ -23,11 +23,12 @@ test("cleanEnvironment passes nothing on that was not named", () => {
   expect(cleanEnvironment(env, options, "linux")).toEqual(base);
 });
 
-test("cleanEnvironment passes on what was named, and the language", () => {
-  const env = { PATH: "/usr/bin", LANG: "de_DE.UTF-8", CC: "clang", EMPTY: "", OTHER: "x" };
+test("cleanEnvironment passes on what was named, the language and the time zone", () => {
+  const env = { PATH: "/usr/bin", LANG: "de_DE.UTF-8", TZ: "Asia/Taipei", CC: "clang", EMPTY: "", OTHER: "x" };
   expect(cleanEnvironment(env, { ...options, names: ["CC", "EMPTY", "ABSENT"] }, "linux")).toEqual({
     ...base,
     LANG: "de_DE.UTF-8",
+    TZ: "Asia/Taipei",
     CC: "clang",
     EMPTY: "",
   });

@@ -23,6 +23,9 @@ const NEVER = /^(ANTHROPIC|BUN|NODE|DENO|LD|DYLD)_/i;
 /** What Windows programs need to start at all. */
 const WINDOWS = ["SystemRoot", "PATHEXT", "ComSpec"];
 
+/** Passed on where it is set: a tool's time is the user's. Where it is not, `/etc/localtime` counts. */
+const TIME_ZONE = "TZ";
+
 const FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** The whole environment for a host or a command, from the user's. Changes nothing. */
@@ -32,7 +35,7 @@ export function cleanEnvironment(
   platform: string = process.platform,
 ): Record<string, string> {
   const windows = platform === "win32";
-  const passed = [...(windows ? WINDOWS : []), ...names].filter((name) => !NEVER.test(name));
+  const passed = [TIME_ZONE, ...(windows ? WINDOWS : []), ...names].filter((name) => !NEVER.test(name));
   const clean: Record<string, string> = {};
   for (const name of passed) {
     const value = env[name];

@@ -33,7 +33,7 @@ function workers(premises: Premises): Connect {
   const granted = SHELLS.filter((command) => denoState({ name: "run", command }) === "granted");
   const run = denoState({ name: "run" }) === "granted" ? true : granted.length > 0 && granted;
   return (order) => {
-    const names = ["PATH", "LANG", "TMPDIR", ...(order.needs.run ? policy.env.scope : [])];
+    const names = ["PATH", "LANG", "TMPDIR", "TZ", ...(order.needs.run ? policy.env.scope : [])];
     const env = Object.fromEntries(names.map((name) => [name, readEnv(name)]));
     // Nothing confines what a tool starts here, so there is no place that could be kept private.
     const places = { home: NOWHERE, tmp: env["TMPDIR"] ?? "/tmp" };
