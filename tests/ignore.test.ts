@@ -31,6 +31,18 @@ describe("isIgnored", () => {
       "a/out/x",
       false,
     ],
+    // Inside a folder that was taken back only what names the file itself counts.
+    ["taking back folders takes back no file", [["", "x.log"], ["b", "!*/"]], "b/x.log/x.log", true],
+    ["taking back every folder takes back no file", [["", "b\n!/**/"]], "b/b", true],
+    ["a name that was taken back holds below it too", [["", "*.log"], ["b", "!*.log"]], "b/x.log/x.log", false],
+    [
+      "a higher rule that named the folder names no file in it",
+      [["", "**/*.log"], ["b", "!x.log"]],
+      "b/x.log/a",
+      false,
+    ],
+    ["** at the end reaches what is inside", [["", "*.log"], ["", "!/a/**"]], "a/b/x.log", false],
+    ["an escaped ! is a name", [["", "\\!i\nb"], ["a", "a\n![ab]"]], "a/b/!i", true],
   ];
   test.each(rows)("%s", (_name, layers, path, expected) => {
     expect(isIgnored(layers.map(([folder, text]) => layerOf(folder, text)), path, false)).toBe(expected);
