@@ -20,6 +20,10 @@ export interface CallIo {
   stderr: Screen;
 }
 
+/** For whoever starts it by hand: a terminal that waits for lines looks like a program that hangs. */
+export const CALL_HINT =
+  'Waiting for calls, one JSON object per line, as {"name": "get_time", "input": {}}. Ctrl-D ends';
+
 /** One call from the arguments; its content goes to stdout. Resolves with whether all went well. */
 export async function callOnce(io: CallIo, tool: string, json: string | undefined): Promise<boolean> {
   const input = json === undefined ? {} : parseJson(json);

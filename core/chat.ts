@@ -29,7 +29,7 @@ export interface ChatOptions {
 
 /** Runs the chat until the user leaves. */
 export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Promise<number> {
-  const { root, fence, catalog, approval, seen, folders } = setup;
+  const { root, fence, catalog, approval, seen, kept } = setup;
   const messages: Message[] = [];
   const askTrust = trustAsker(setup);
   let offered = setup.registry.definitions;
@@ -61,7 +61,7 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
     },
     tools: () => toolLines(toolList(catalog, setup.registry)).join("\n"),
     commands: { permissions: permissionsCommand(setup), reload: reloadCommand(setup), undo: undoCommand(setup) },
-    ...(folders.state === undefined ? {} : { historyFile: join(folders.state, "history") }),
+    ...(kept === undefined ? {} : { historyFile: join(kept, "history") }),
     wordsFor: (error) => isApiError(error) ? error.message : `a bug: ${oneLine(String(error), 500)}`,
   }, { stdin: process.stdin as ReadStream, screen });
   return EXIT.done;

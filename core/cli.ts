@@ -8,8 +8,7 @@ import { type Options, parseArgv, type Task } from "./options.ts";
 import { askBetween, UNCONFINED } from "./terminal/question.ts";
 import type { View } from "./terminal/terminal.ts";
 import { leavingLine } from "./hosts/leaving.ts";
-import { dirname, resolve } from "./path.ts";
-import { realOf } from "./place.ts";
+import { dirname } from "./path.ts";
 import { setAsideLine } from "./plugins/plugins.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { raiseFence } from "./raise_fence.ts";
@@ -77,8 +76,11 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     options.plugins.push(task.folder); // so that the fence lets it be read
   }
   const isCheck = task.name === "check";
-  const premises = await openPremises(isCheck ? { ...options, ...ANYWHERE } : options, canAsk);
-  const files = isCheck ? task.files.map((file) => realOf(resolve(file))) : [];
+  const premises = await openPremises(isCheck ? { ...options, ...ANYWHERE } : options, canAsk, {
+    lookOnly: task.name === "doctor" || task.name === "tools",
+    ...(task.name === "call" ? { asksNobody: "tenon call" } : {}),
+  });
+  const files = isCheck ? await (await import("./plugins/author.ts")).filesToCheck(task.files) : [];
   const fence = await raiseFence(options, premises, files.map(dirname), io.stderr);
   if (isCheck) return await (await import("./plugins/author.ts")).runCheck(files, premises, fence, io.stdout);
   if (task.name === "trust") return await trust(task, options, premises, { ...io, canAsk });
@@ -135,9 +137,10 @@ async function runTask(
       return EXIT.done;
     }
     case "call": {
-      const { callLines, callOnce } = await import("./call.ts");
+      const { CALL_HINT, callLines, callOnce } = await import("./call.ts");
       const { readLines } = await import("./stdin.ts");
       tellOfPlugins(setup, options, io);
+      if (task.tool === undefined && isTerminal(0)) io.stderr.write(`${CALL_HINT}\n`);
       const calls = { registry: setup.registry, ...io };
       const well = task.tool === undefined
         ? await callLines(calls, readLines(io.signal))

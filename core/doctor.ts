@@ -3,6 +3,7 @@
 import type { Catalog } from "./plugins/catalog.ts";
 import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence/fence_rules.ts";
+import { NARROWER } from "./folders.ts";
 import { findKey, keyProblem } from "./model/key.ts";
 import { describePolicy } from "./permissions/policy.ts";
 import type { Premises } from "./premises.ts";
@@ -39,7 +40,7 @@ export type Examined = Premises & Pick<Setup, "registry" | "fence"> & {
 };
 
 export function makeReport(examined: Examined): Report {
-  const { root, folders, pluginFolders, policy, missing, catalog, registry, fence } = examined;
+  const { root, broad, folders, kept, pluginFolders, policy, missing, catalog, registry, fence } = examined;
   const key = findKey();
   const unsendable = key && keyProblem(key);
   return {
@@ -54,10 +55,11 @@ export function makeReport(examined: Examined): Report {
       plugins: pluginFolders.map(({ path }) => path),
       config: folders.config ?? null,
       state: folders.state ?? null,
-      printed: printFolder(folders.state) ?? null,
+      printed: printFolder(kept) ?? null,
     },
     plugins: registry.tools.map((tool) => ({ name: tool.definition.name, source: tool.source })),
     problems: [
+      ...(broad === undefined ? [] : [`this folder is no workspace: ${broad}. ${NARROWER}`]),
       ...(unsendable === undefined ? [] : [unsendable]),
       ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
       ...[...catalog.setAside, ...notTrusted(catalog)].map(({ file, problem }) => `${file}: ${problem}`),

@@ -1,7 +1,6 @@
 /** The user's own folders: where they are, and which workspace would lay them open. */
 
 import { dirname, isInside } from "./path.ts";
-import { oneLine } from "./text.ts";
 
 /** Absolute. Without a known home folder some are unknown too; a guess could lie in the workspace. */
 export interface Folders {
@@ -51,22 +50,17 @@ export function foldersOf({ env, platform, home }: System): Folders {
 }
 
 /**
- * Why this folder is no workspace without `--allow-broad-workspace`, in words for the user; undefined when it is one.
- * Paths are compared as text: give the real ones.
+ * What speaks against this folder as a workspace, unless `--allow-broad-workspace` is given: `it is your home folder`; undefined
+ * when nothing does. Paths are compared as text: give the real ones.
  */
-export function checkBroad(root: string, { home, config, state }: Folders): string | undefined {
+export function broadness(root: string, { home, config, state }: Folders): string | undefined {
   const holds = (folder: string | undefined) => folder !== undefined && isInside(root, folder);
-  const what = dirname(root) === root
-    ? "it is the root of the file system"
-    : root === home
-    ? "it is your home folder"
-    : holds(home)
-    ? "it holds your home folder"
-    : holds(config)
-    ? "it holds tenon's settings"
-    : holds(state)
-    ? "it holds tenon's sessions"
-    : undefined;
-  if (what === undefined) return undefined;
-  return `Cannot work in "${oneLine(root)}": ${what}. Go to the folder of one project, or give --allow-broad-workspace`;
+  if (dirname(root) === root) return "it is the root of the file system";
+  if (root === home) return "it is your home folder";
+  if (holds(home)) return "it holds your home folder";
+  if (holds(config)) return "it holds tenon's settings";
+  return holds(state) ? "it holds tenon's sessions" : undefined;
 }
+
+/** What to do about `broadness`. */
+export const NARROWER = "Go to the folder of one project, or give --allow-broad-workspace";

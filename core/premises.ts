@@ -9,9 +9,9 @@ import { narrow } from "./permissions/ceiling.ts";
 import { cutWithDeno, type Missing } from "./permissions/deno_grants.ts";
 import { programNeeds } from "./permissions/deno_needs.ts";
 import { hostOf } from "./model/endpoint.ts";
-import { checkBroad, type Folders, foldersOf } from "./folders.ts";
+import { broadness, type Folders, foldersOf, NARROWER } from "./folders.ts";
 import type { Options } from "./options.ts";
-import { isInside, join, resolve } from "./path.ts";
+import { dirname, isInside, join, resolve } from "./path.ts";
 import { parseFlags } from "./permissions/permission_flags.ts";
 import { placeAt, realFolders, realOf } from "./place.ts";
 import { makePolicy, placeName, type Policy } from "./permissions/policy.ts";
@@ -28,30 +28,58 @@ export interface Premises {
   /** Where plugins are looked for beside the built-in ones. */
   pluginFolders: PluginFolder[];
   policy: Policy;
+  /** Why no tool may be called in this folder. */
+  broad?: string;
+  /** Where tenon keeps something: its state folder, unless the home that it belongs to is not there and would be made with it. */
+  kept: string | undefined;
   /** What tenon's flags give, or tenon itself needs, and Deno's flags do not give. */
   missing: Missing[];
 }
 
-/** Throws a usage error when there is no folder to work in, or a flag makes no sense. */
-export async function openPremises(options: Options, canAsk: boolean): Promise<Premises> {
+/**
+ * Throws a usage error when there is no folder to work in, or a flag makes no sense. `lookOnly`: no tool will be called, so that
+ * a folder that is too broad to work in is no error but a problem. `asksNobody` as in `Policy`.
+ */
+export async function openPremises(
+  options: Options,
+  canAsk: boolean,
+  { lookOnly = false, asksNobody }: { lookOnly?: boolean; asksNobody?: string } = {},
+): Promise<Premises> {
   const root = await openRoot(options.workspace);
   const folders = userFolders();
-  const broad = checkBroad(root, folders);
-  if (broad !== undefined && !options.allowBroadWorkspace) throw usageError(broad);
+  const broad = options.allowBroadWorkspace ? undefined : broadness(root, folders);
+  if (broad !== undefined && !lookOnly) throw usageError(`Cannot work in "${oneLine(root)}": ${broad}. ${NARROWER}`);
   const place = placeAt(root);
   const flags = narrow(bakedFlags(), parseFlags(options.permissions), place);
-  const wanted = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
+  const policy = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
+  const wanted = asksNobody === undefined ? policy : { ...policy, asksNobody };
   checkThere(wanted);
   const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
   const named = options.plugins.map(namedFolder);
   const further = [...own, ...named];
   const places = { root, writable: wanted.write.scope, own: ownPluginFolder(), isSource: !isExecutable(), further };
   const pluginFolders = pluginFoldersOf({ ...places, realOf }).filter(({ path }) => mayRead(path));
-  if (!deno) return { root, folders, pluginFolders, policy: wanted, missing: [] };
+  const common = {
+    root,
+    folders,
+    pluginFolders,
+    kept: placeToKeep(folders.state, folders),
+    ...(broad === undefined ? {} : { broad }),
+  };
+  if (!deno) return { ...common, policy: wanted, missing: [] };
   const api = hostOf(options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL"));
-  const { policy, missing } = cutWithDeno(wanted, denoState, SHELLS);
+  const { policy: given, missing } = cutWithDeno(wanted, denoState, SHELLS);
   const needs = programNeeds(denoState, { api, pluginFolders: [ownPluginFolder(), ...further] });
-  return { root, folders, pluginFolders, policy, missing: [...missing, ...needs] };
+  return { ...common, policy: given, missing: [...missing, ...needs] };
+}
+
+/**
+ * The folder, unless the home that it belongs to is not there and would be made with it: a mistyped HOME stays one. What Deno does
+ * not let be looked at counts as there, since it may not be made either.
+ */
+export function placeToKeep(folder: string | undefined, { home }: Folders): string | undefined {
+  const isThere = (place: string | undefined) => place !== undefined && (!mayRead(place) || existsSync(place));
+  return folder !== undefined && (isThere(home) || isThere(dirname(folder))) ? folder : undefined;
 }
 
 /**

@@ -51,8 +51,7 @@ export interface Setup extends Premises {
 export async function setUp(options: Options, given: Premises, fence: FenceStatus): Promise<Setup> {
   const confined = fence.level === "kernel";
   const premises = confined ? given : { ...given, policy: withoutFence(given.policy) };
-  const { policy, pluginFolders, folders } = premises;
-  const { state } = folders;
+  const { policy, pluginFolders, kept: state } = premises;
   const seen = new Map<string, SeenFile>();
   const log = openPrintLog(printFolder(state));
   const running = createHosts(connectFor(premises, fence), seen, HOST_LIMITS, log.print);

@@ -70,7 +70,7 @@ describe("checkFile", () => {
 
   const names: [path: string, problem: string][] = [
     ["nope.ts", "no such file"],
-    ["folder.ts", "is not a regular file"],
+    ["folder.ts", "is a folder with no plugin file in it"],
     ["a.test.ts", "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test"],
     ["glob.ts", 'the name "glob" is taken (built in)'],
   ];

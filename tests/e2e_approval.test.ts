@@ -306,7 +306,17 @@ describe.concurrent("without a question", () => {
     const start = { cwd: temp.root, args: ["call", "write_file", '{"path":"a","content":"1"}'] };
     await using pty = await openTenon("bun", start);
     expect(await pty.exited()).toBe(1);
-    expect(pty.raw()).toEndWith("Not run: write needs --allow-write, and nobody can be asked here\r\n");
+    expect(pty.raw()).toEndWith("Not run: write needs --allow-write, since tenon call asks nobody\r\n");
+  });
+
+  test("at a terminal: tenon call says what it waits for", async () => {
+    await using temp = await tempWorkspace();
+    await using pty = await openTenon("bun", { cwd: temp.root, args: ["call"] });
+    await pty.until("Waiting for calls, one JSON object per line");
+    pty.type('{"name": "get_time"}\r');
+    await pty.until('"is_error":false');
+    pty.type("\x04");
+    expect(await pty.exited()).toBe(0);
   });
 
   test.each([...WAYS])("without a terminal: %s is answered with the reason, and nothing waits", async (way) => {

@@ -80,6 +80,16 @@ describe.concurrent.each([...WAYS])("for whoever writes a plugin, tenon as %s", 
   problem      a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test
 `,
     ]);
+    const whole = await runTenon(way, {
+      cwd: temp.root,
+      args: ["check", folder, temp.root],
+      deno: { read: [".", SOURCES, folder] },
+    });
+    expect([whole.code, whole.stdout.split("\n").filter((line) => /^\/|problem/.test(line))]).toEqual([1, [
+      `${join(folder, "my_tool.ts")}: good`,
+      `${temp.root}: bad`,
+      "  problem      is a folder with no plugin file in it",
+    ]]);
     if (way !== "bun") return;
     const anywhere = await runTenon(way, { cwd: "/", args: ["check", join(folder, "my_tool.ts")] });
     expect([anywhere.code, anywhere.stderr]).toEqual([0, ""]);

@@ -1,4 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fakeApi, reply } from "./support/fake_api.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 import { type DenoGrants, runTenon, SOURCES, type Start, TOOLS, type Way, WAYS } from "./support/program.ts";
@@ -38,10 +40,10 @@ const rows: Row[] = [
     deno: ALL,
   },
   { args: ["--nope", "hi"], stderr: "Unknown option '--nope'. See tenon --help" },
-  { args: ["tools", "--nope"], stderr: "Unknown option '--nope'. See tenon --help" },
+  { args: ["tools", "--nope"], stderr: "Unknown option '--nope'. See tenon tools --help" },
   {
     args: ["tools", "more"],
-    stderr: "Too many arguments for 'tools'. Expected 0 arguments but got 1. See tenon --help",
+    stderr: "Too many arguments for 'tools'. Expected 0 arguments but got 1. See tenon tools --help",
   },
   ...["0", "1.5", "x"].flatMap((value) => [
     {
@@ -96,6 +98,35 @@ describe.concurrent.each([...WAYS])("tenon as %s", (way: Way) => {
     const start = { cwd: temp.root, env: { HOME: temp.root }, args: ["--allow-broad-workspace", "call", "list_files"] };
     const { code, stdout } = await runTenon(way, start);
     expect([code, stdout.split("\n")]).toEqual([0, expect.arrayContaining(["a.txt"])]); // Bun has its cache there
+  });
+
+  test("looks at tools and itself in the home folder, where doctor tells why it is no workspace", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "one\n" });
+    const run = (...args: string[]) => runTenon(way, { cwd: temp.root, env: { HOME: temp.root }, args });
+    const tools = await run("tools");
+    expect([tools.code, tools.stdout]).toEqual([0, expect.stringContaining("read_file")]);
+    const doctor = await run("doctor", "--json");
+    expect(doctor.code).toBe(0);
+    expect(JSON.parse(doctor.stdout).problems).toContain(
+      `this folder is no workspace: it is your home folder. ${BROAD}`,
+    );
+  });
+
+  // Bun from source makes one itself, for what it has compiled.
+  test.skipIf(way === "bun")("does not make a home that is not there", async () => {
+    await using temp = await tempWorkspace();
+    const [home, state] = [join(temp.top, "no_home"), join(temp.top, "no_state")];
+    for (const env of [{ HOME: home }, { HOME: home, XDG_STATE_HOME: state }]) {
+      const { code } = await runTenon(way, { cwd: temp.root, env, args: ["call", "list_files"] });
+      const made = [home, state].filter(existsSync);
+      expect([code, made]).toEqual([0, []]);
+    }
+    if (way !== "executable") return;
+    const { code, stderr } = await runTenon(way, { cwd: temp.root, env: { HOME: home }, args: ["new", "a_tool"] });
+    expect([code, stderr]).toEqual([
+      2,
+      "tenon: There is no folder of your own to write it to. Name one with --plugins DIR\n",
+    ]);
   });
 
   test("takes the prompt from stdin, and what stdin has in place of a dash", async () => {

@@ -60,7 +60,7 @@ describe.concurrent.each([...WAYS])("tenon call as %s", (way: Way) => {
     ],
     [["read_file", "{path"], 1, "", "tenon: the input of read_file is not JSON: {path\n"],
     [["nope", "{}"], 1, "", `No tool is named "nope". Use one of: ${KNOWN}\n`],
-    [["--nope"], 2, "", "tenon: Unknown option '--nope'. See tenon --help\n"],
+    [["--nope"], 2, "", "tenon: Unknown option '--nope'. See tenon call --help\n"],
   ];
   test.each(once)("answers %j with %d", async (args, code, stdout, stderr) => {
     await using temp = await tempWorkspace({ "a.txt": "one\n" });

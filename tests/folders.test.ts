@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkBroad, foldersOf } from "../core/folders.ts";
+import { broadness, foldersOf } from "../core/folders.ts";
 
 const places: [string, string, string, { [name: string]: string }, string | undefined, string | undefined][] = [
   ["on Linux", "linux", "/home/u", {}, "/home/u/.config/tenon", "/home/u/.local/state/tenon"],
@@ -59,27 +59,26 @@ test.each(places)("foldersOf finds config and state %s", (_, platform, home, env
   expect(foldersOf({ platform, home, env: (name) => env[name] })).toEqual({ home: home || undefined, config, state });
 });
 
-const NEXT = "Go to the folder of one project, or give --allow-broad-workspace";
 const broad: [string, string][] = [
-  ["/", `Cannot work in "/": it is the root of the file system. ${NEXT}`],
-  ["/home/u", `Cannot work in "/home/u": it is your home folder. ${NEXT}`],
-  ["/home", `Cannot work in "/home": it holds your home folder. ${NEXT}`],
-  ["/home/u/.config", `Cannot work in "/home/u/.config": it holds tenon's settings. ${NEXT}`],
-  ["/home/u/.config/tenon", `Cannot work in "/home/u/.config/tenon": it holds tenon's settings. ${NEXT}`],
-  ["/var/s", `Cannot work in "/var/s": it holds tenon's sessions. ${NEXT}`],
+  ["/", "it is the root of the file system"],
+  ["/home/u", "it is your home folder"],
+  ["/home", "it holds your home folder"],
+  ["/home/u/.config", "it holds tenon's settings"],
+  ["/home/u/.config/tenon", "it holds tenon's settings"],
+  ["/var/s", "it holds tenon's sessions"],
 ];
 const folders = { home: "/home/u", config: "/home/u/.config/tenon", state: "/var/s/tenon" };
-test.each(broad)("checkBroad refuses %s", (root, words) => {
-  expect(checkBroad(root, folders)).toBe(words);
+test.each(broad)("broadness tells what speaks against %s", (root, words) => {
+  expect(broadness(root, folders)).toBe(words);
 });
 
 test.each(["/home/u/project", "/home/u2", "/ho", "/var/s/tenon-work", "/home/u/.config/tenon/plugins"])(
-  "checkBroad lets %s be",
-  (root) => expect(checkBroad(root, folders)).toBeUndefined(),
+  "broadness lets %s be",
+  (root) => expect(broadness(root, folders)).toBeUndefined(),
 );
 
-test("checkBroad without a known home refuses the root alone", () => {
+test("broadness without a known home is that of the root alone", () => {
   const unknown = { home: undefined, config: undefined, state: undefined };
-  expect(checkBroad("/home/u", unknown)).toBeUndefined();
-  expect(checkBroad("/", unknown)).toContain("the root of the file system");
+  expect(broadness("/home/u", unknown)).toBeUndefined();
+  expect(broadness("/", unknown)).toContain("the root of the file system");
 });

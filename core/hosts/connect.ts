@@ -46,7 +46,7 @@ function workers(premises: Premises): Connect {
 }
 
 function processes(premises: Premises, fence: FenceStatus): Connect {
-  const { policy, folders } = premises;
+  const { policy, kept } = premises;
   const isWritable = writableIn(policy);
   let count = 0;
   // Looks at a hundred places of the system: not before the first host, when the model has long been asked.
@@ -55,7 +55,7 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
   return (order) => {
     const commands = order.needs.run
       ? {
-        scratch: folders.state === undefined ? undefined : makeScratch(folders.state, count++),
+        scratch: kept === undefined ? undefined : makeScratch(kept, count++),
         place: shellPlace(premises),
       }
       : undefined;
@@ -121,10 +121,10 @@ export async function takePlace(premises: Premises, further: readonly string[]):
 }
 
 /** The fence can only let through a folder that is there. Without it commands have no private home, and nothing is kept. */
-function makeState({ folders: { state } }: Premises): void {
-  if (state === undefined) return;
+function makeState({ kept }: Premises): void {
+  if (kept === undefined) return;
   try {
-    mkdirSync(state, { recursive: true, mode: 0o700 });
+    mkdirSync(kept, { recursive: true, mode: 0o700 });
   } catch {
     // Behind the fence already, or a home that cannot be written.
   }

@@ -146,11 +146,12 @@ function denial(policy: Policy, kind: Kind, needs: Permissions, programs?: reado
 const UNTOLD = "it cannot be told what this command starts";
 const PLAIN = "Use one program with plain words";
 
-function unaskedReason({ run }: Policy, kinds: readonly Kind[], programs?: readonly string[]): string {
+function unaskedReason({ run, asksNobody }: Policy, kinds: readonly Kind[], programs?: readonly string[]): string {
   const more = run.state === "allow" && run.scope !== true ? ` for more than ${run.scope.join(", ")}` : "";
   const less = run.except.length > 0 ? ` without --deny-run=${run.except.join(",")}` : "";
   const flags = kinds.map((kind) => kind === "run" ? `--allow-run${more}${less}` : `--allow-${kind}`);
   const need = kinds.length > 1 ? "need" : "needs";
   const untold = kinds.includes("run") && more !== "" && programs?.length === 0 ? ` (${UNTOLD}. ${PLAIN})` : "";
-  return oneLine(`${kinds.join(" and ")} ${need} ${flags.join(" and ")}, and nobody can be asked here${untold}`);
+  const why = asksNobody === undefined ? "and nobody can be asked here" : `since ${asksNobody} asks nobody`;
+  return oneLine(`${kinds.join(" and ")} ${need} ${flags.join(" and ")}, ${why}${untold}`);
 }

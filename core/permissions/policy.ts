@@ -36,6 +36,8 @@ export interface Policy {
   shellNet: boolean;
   /** Somebody can be asked. Without, `ask` is answered like `deny`. */
   prompt: boolean;
+  /** The command that asks nobody, whoever is there: it is named as the reason. */
+  asksNobody?: string;
 }
 
 /** Where paths belong. `resolve` takes one relative to `root` to its absolute real place, links followed as far as it exists. */

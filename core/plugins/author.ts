@@ -4,8 +4,12 @@ import { checkFile, checkLines } from "./check.ts";
 import { connectFor } from "../hosts/connect.ts";
 import type { FenceStatus } from "../fence/fence_rules.ts";
 import { createHosts } from "../hosts/hosts.ts";
+import { findPlugins } from "./plugins.ts";
 import { newPluginFolder, writeNewPlugin } from "./new_plugin.ts";
-import { type Premises, userFolders } from "../premises.ts";
+import { resolve } from "../path.ts";
+import { realOf } from "../place.ts";
+import { placeToKeep, type Premises, userFolders } from "../premises.ts";
+import { mayRead } from "../runtime.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { oneLine, visible } from "../text.ts";
 import { EXIT } from "../turn.ts";
@@ -16,13 +20,26 @@ export async function runNew(
   named: readonly string[],
   { stdout, stderr }: { stdout: Screen; stderr: Screen },
 ): Promise<number> {
-  const folder = newPluginFolder(named, userFolders().config);
+  const folders = userFolders();
+  const folder = newPluginFolder(named, placeToKeep(folders.config, folders));
   const files = await writeNewPlugin(name, folder);
   stdout.write(files.map((file) => `${visible(file)}\n`).join(""));
   const plugins = named.length > 0 ? ` --plugins ${oneLine(folder)}` : "";
   const call = `tenon${plugins} call ${name} '{"path": "README.md", "text": "the"}'`;
   stderr.write(`Try it: ${call}. Test it: bun test, or deno test\n`);
   return EXIT.done;
+}
+
+/** What the names of `tenon check` stand for: absolute and real. Of a folder the plugin files; one without any stays, to be told so. */
+export async function filesToCheck(names: readonly string[]): Promise<string[]> {
+  const named = await Promise.all(names.map(async (name) => {
+    const path = realOf(resolve(name));
+    if (!mayRead(path)) return [path];
+    const { files, setAside } = await findPlugins(path);
+    const found = [...files, ...setAside.map(({ file }) => file)];
+    return found.length > 0 ? found.map(realOf) : [path];
+  }));
+  return named.flat();
 }
 
 /** `files` are absolute and real. Resolves with the exit code: 1 when one is bad. */

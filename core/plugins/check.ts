@@ -42,6 +42,7 @@ export async function checkFile(file: string, hosts: Pick<Hosts, "load">): Promi
 async function problemOfName(file: string): Promise<string | undefined> {
   if (!mayRead(file)) return `Deno may not read it. Start with deno run --allow-read="${dirname(file)}"`;
   const found = await stat(file).catch(() => undefined);
+  if (found?.isDirectory()) return "is a folder with no plugin file in it";
   if (!found?.isFile()) return found ? "is not a regular file" : "no such file";
   const name = basename(file);
   if (!isPluginName(name)) {

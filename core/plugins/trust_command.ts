@@ -46,7 +46,7 @@ interface Row {
 
 /** Resolves with whether every plugin of the list is trusted at the end (or none, after `revoke`). Runs no plugin. */
 export async function trustPlugins(task: TrustTask, premises: Premises, io: TrustIo): Promise<boolean> {
-  const trust = await openTrust(premises.folders.state);
+  const trust = await openTrust(premises.kept);
   const folders = chosenFolders(task, premises);
   if (task.revoke) return await revokeAll(trust, folders, premises, io);
   let allWell = true;
