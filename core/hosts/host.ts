@@ -115,11 +115,7 @@ export async function runPlugin(plugin: Plugin, raw: unknown, context: Context):
       is_error: false,
     };
   } catch (error) {
-    const limit = limitReached(error);
-    return {
-      content: limit ? `Cannot run ${plugin.loaded.definition.name}: ${limit}` : messageOf(error),
-      is_error: true,
-    };
+    return { content: wordsFor(error, plugin), is_error: true };
   }
 }
 
@@ -140,8 +136,20 @@ async function previewPlugin(plugin: Plugin, raw: unknown, context: Context): Pr
     const proposal = await plugin.preview?.(checked.input, context);
     return { content: NO_OUTPUT, is_error: false, ...(proposal ? { proposal: plainProposal(proposal) } : {}) };
   } catch (error) {
-    return { content: messageOf(error), is_error: true };
+    return { content: wordsFor(error, plugin), is_error: true };
   }
+}
+
+/** An `Error` of the plugin's is for the model as it is; one of the runtime's is about code, and says whose. */
+function wordsFor(error: unknown, { loaded: { definition: { name } } }: Plugin): string {
+  const limit = limitReached(error);
+  if (limit !== undefined) return `Cannot run ${name}: ${limit}`;
+  return isOfRuntime(error) ? `Cannot run ${name}: ${messageOf(error)}` : messageOf(error);
+}
+
+/** The language throws these at a mistake in the code. (A `RangeError` can be an author's own word for an input.) */
+function isOfRuntime(error: unknown): boolean {
+  return [TypeError, ReferenceError, SyntaxError, URIError].some((kind) => error instanceof kind);
 }
 
 function contentOf(value: unknown, tool: string): string | Content[] {
