@@ -30,4 +30,22 @@ describe("answer", () => {
   test.each(rows)("quotes %s", (_, question, path, text, quotes) => {
     expect(quotesOf(question, path, text.join("\n"))).toEqual(quotes);
   });
+
+  const listings: [question: string, text: string, said: string][] = [
+    ["What is here?", "[the folder is empty]", "There is nothing to list in the workspace: the folder is empty."],
+    ["這裡有什麼？", "[the folder is empty]", "資料夾裡沒有可列的項目：the folder is empty。"],
+  ];
+  test.each(listings)("to %j tells why nothing is listed", (question, text, said) => {
+    const done = [{ name: "list_files", path: ".", text, isError: false }];
+    expect(answer(readQuestion(question), done, [])).toStartWith(`${said}\n`);
+  });
+
+  test("counts one thing as one", () => {
+    const done = [
+      { name: "list_files", path: ".", text: "a.md\nb.md", isError: false },
+      { name: "read_file", path: "a.md", text: "     1\tx", isError: false },
+    ];
+    const said = answer(readQuestion("What are the TODOs?"), done, []);
+    expect(said).toContain("(1 other file of this listing was not read.)");
+  });
 });

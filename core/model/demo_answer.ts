@@ -75,7 +75,7 @@ function listing(look: Done, say: Words): string {
   const entries = entriesOf(look);
   const rest = entries.length - ENTRIES_SHOWN;
   // Nothing to list: the tool's own words tell why.
-  if (entries.length === 0) return `${say.listed(look.path)}\n${cut(look.text.trim(), 400)}`;
+  if (entries.length === 0) return say.nothing(look.path, cut(look.text.trim().replace(/^\[(.*)\]$/, "$1"), 400));
   const shown = entries.slice(0, ENTRIES_SHOWN).map((entry) => `- ${cut(entry, 200)}`);
   const more = rest > 0 ? [say.moreEntries(rest)] : [];
   return [say.listed(look.path), ...shown, ...more, ...noteOf(look)].join("\n");
@@ -179,9 +179,14 @@ const ENGLISH = {
   missing: (tools: string) => `I could not look: without ${tools} I see nothing of the folder.`,
   refused: "This was not possible; the tool says:",
   listed: (path: string) => path === "." ? "The folder has:" : `${path} has:`,
-  moreLines: (count: number) => `(${count} more lines with text were read)`,
-  moreEntries: (count: number) => `(${count} more entries)`,
-  unread: (count: number) => `(${count} other files of this listing were not read.)`,
+  nothing: (path: string, why: string) =>
+    `There is nothing to list in ${path === "." ? "the workspace" : path}: ${why}.`,
+  moreLines: (count: number) => `(${count} more ${count === 1 ? "line with text was" : "lines with text were"} read)`,
+  moreEntries: (count: number) => `(${count} more ${count === 1 ? "entry" : "entries"})`,
+  unread: (count: number) =>
+    count === 1
+      ? "(1 other file of this listing was not read.)"
+      : `(${count} other files of this listing were not read.)`,
   todos: (names: string) => `Lines marked as to-dos in ${names}:`,
   noTodos: (names: string) => `No line is marked as a to-do in ${names}. The first lines:`,
   read: (names: string) => `I read ${names}. Some lines:`,
@@ -198,6 +203,7 @@ const CHINESE: Words = {
   missing: (tools) => `我沒辦法看：沒有 ${tools}，資料夾裡的東西我一點也看不到。`,
   refused: "這些沒有做到，工具的說明是：",
   listed: (path) => path === "." ? "資料夾裡有：" : `${path} 裡有：`,
+  nothing: (path, why) => `${path === "." ? "資料夾" : `${path} `}裡沒有可列的項目：${why}。`,
   moreLines: (count) => `（還讀了 ${count} 行，沒有列在這裡）`,
   moreEntries: (count) => `（還有 ${count} 項）`,
   unread: (count) => `（清單裡另有 ${count} 個檔案沒有讀。）`,
