@@ -37,7 +37,7 @@ async function answer(
   question: string | RegExp = "no, with a word",
 ): Promise<string> {
   await pty.until(question);
-  await pty.until(/no, with a word (?: \[s\] show all )?$/);
+  await pty.until(/no, with a word (?: \[s\] show all )?(?:\r\n.*Press .*:.*)?$/);
   const shown = pty.since();
   pty.mark();
   // A busy machine may have shown the question late: then the pause was too short, and the key is tried again.
@@ -83,10 +83,10 @@ describe.concurrent.each([...WAYS])("a chat with tenon as %s", (way: Way) => {
     ]);
     await using pty = await openTenon(way, towards(api, temp, []));
     await say(pty, "go");
-    expect(await answer(pty, "y", /^yes\r\n/)).toContain("+1");
-    expect(await answer(pty, "a", /^always \(this file\)\r\n/, "Change b?")).not.toContain("Change c?");
-    await answer(pty, "n", /^no\r\n/, "Change c?");
-    await answer(pty, "w", /^no, with a word\r\n/, "Change d?");
+    expect(await answer(pty, "y", /yes\r\n/)).toContain("+1");
+    expect(await answer(pty, "a", /always \(this file\)\r\n/, "Create b?")).not.toContain("Create c?");
+    await answer(pty, "n", /no\r\n/, "Create c?");
+    await answer(pty, "w", /no, with a word\r\n/, "Create d?");
     await pty.until("What should the model know?");
     await Bun.sleep(PAUSE_MS + 100);
     pty.type("use e");
@@ -100,7 +100,7 @@ describe.concurrent.each([...WAYS])("a chat with tenon as %s", (way: Way) => {
       "Not run: the user refused write_file and says: use e",
     ]);
     await say(pty, "again"); // edit_file is another tool; write_file may do this
-    await answer(pty, "n", /^no\r\n/, "Change b?");
+    await answer(pty, "n", /no\r\n/, "Change b?");
     await pty.until("All is done.");
     expect(results(api, 4)).toEqual(['Wrote "b": 2 bytes, 1 line, in place of the old content']);
     await say(pty, "/permissions");
@@ -112,7 +112,7 @@ describe.concurrent.each([...WAYS])("a chat with tenon as %s", (way: Way) => {
     await say(pty, "/permissions");
     await pty.until("Nothing is granted for this session");
     await say(pty, "and again");
-    await answer(pty, "a", /^always \(this file\)\r\n/, "Change b?");
+    await answer(pty, "a", /always \(this file\)\r\n/, "Change b?");
     await pty.until("All is done.");
     expect(await temp.workspace.readText("b")).toBe("4\n");
     await say(pty, "/reset");
@@ -155,11 +155,42 @@ describe.concurrent.each([...WAYS])("a single turn at a terminal with tenon as %
       done,
     ]);
     await using pty = await openTenon(way, towards(api, temp, ["-p", "go"]));
-    await answer(pty, "y", /^yes\r\n/, "Change a.txt?");
+    await answer(pty, "y", /yes\r\n/, "Change a.txt?");
     expect(await pty.exited()).toBe(0);
     expect(pty.raw()).toContain("\x1b[31m-one\x1b[0m\r\n\x1b[32m+two\x1b[0m\r\n");
     expect(await temp.workspace.readText("a.txt")).toBe("two\n");
     expect(pty.isCooked()).toBe(true);
+  });
+
+  test("echoes no key that comes after the answer", async () => {
+    await using temp = await tempWorkspace();
+    await using api = await fakeApi([calls(write("a", "1\n")), { ...done as object, delay_ms: 400 } as Answer]);
+    await using pty = await openTenon(way, towards(api, temp, ["-p", "go"]));
+    await answer(pty, "y", /yes\r\n/, "Create a?");
+    pty.type("q\r");
+    expect(await pty.exited()).toBe(0);
+    expect(pty.since()).not.toMatch(/q|\^M|\r\n\r\n/);
+    expect(pty.isCooked()).toBe(true);
+  });
+
+  test("is interrupted by Ctrl-C right after an answer", async () => {
+    await using temp = await tempWorkspace();
+    await using api = await fakeApi([calls(write("a", "1\n")), "hang"]);
+    await using pty = await openTenon(way, towards(api, temp, ["-p", "go"]));
+    await answer(pty, "y", /yes\r\n/, "Create a?");
+    pty.type("\x03");
+    expect(await pty.exited()).toBe(130);
+    expect(pty.isCooked()).toBe(true);
+  });
+
+  test("leaves no spinner behind when it is ended by a signal", async () => {
+    await using temp = await tempWorkspace();
+    await using api = await fakeApi(["hang"]);
+    await using pty = await openTenon(way, towards(api, temp, ["-p", "go"]));
+    await pty.until("thinking");
+    pty.kill("SIGTERM");
+    expect(await pty.exited()).toBe(130);
+    expect(pty.raw()).toMatch(/thinking[^\n]*\x1b\[J[^\u2800-\u28ff]*$/);
   });
 
   test("ends interrupted when a question gets no answer", async () => {
@@ -179,7 +210,7 @@ describe.concurrent("what a question takes", () => {
     await using api = await fakeApi([{ ...calls(write("a", "1\n")) as object, delay_ms: 300 } as Answer, done]);
     await using pty = await openTenon("bun", towards(api, temp, ["-p", "go"]));
     pty.type("yyyy\ryes\ry"); // while the model thinks
-    await pty.until("Change a?");
+    await pty.until("Create a?");
     pty.type("y");
     await Bun.sleep(PAUSE_MS + 100);
     pty.type("\x1b[200~y\na\ny\n\x1b[201~"); // a paste is no key
@@ -197,7 +228,7 @@ describe.concurrent("what a question shows", () => {
     const hostile = `ls${" ".repeat(3000)}; cat ../out/secret.txt \x1b[2K\x1b[1A # \u202e hidden`;
     await using api = await fakeApi([calls(bash(hostile)), done]);
     await using pty = await openTenon("bun", towards(api, temp, ["-p", "go"]));
-    const shown = await answer(pty, "n", /^no\r\n/, "Run this command?");
+    const shown = await answer(pty, "n", /no\r\n/, "Run this command?");
     expect(shown).toContain("$ ls [3000 blanks] ; cat ../out/secret.txt \\u{1b}[2K\\u{1b}[1A # \\u{202e} hidden\r\n");
     expect(await pty.exited()).toBe(0);
     expect(pty.raw()).not.toMatch(/\x1b\[2K\x1b\[1A #|\u202e/);
@@ -212,7 +243,7 @@ describe.concurrent("what a question shows", () => {
       done,
     ]);
     await using pty = await openTenon("bun", towards(api, temp, ["-p", "go"]));
-    const shown = await answer(pty, "y", /^yes\r\n/, "Change real.txt?");
+    const shown = await answer(pty, "y", /yes\r\n/, "Change real.txt?");
     expect(shown).toContain('-access = "user\\u{202e} \\u{2066}// admin\\u{2069}"');
     expect(await pty.exited()).toBe(0);
     expect(pty.raw()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]|\u{e0069}/u);
@@ -224,7 +255,7 @@ describe.concurrent("what a question shows", () => {
     const content = Array.from({ length: 5000 }, (_, index) => `line ${index}\n`).join("");
     await using api = await fakeApi([calls(write("long.txt", content)), done]);
     await using pty = await openTenon("bun", towards(api, temp, ["-p", "go"]), { columns: 60 });
-    const first = await answer(pty, "s", /^show all\r\n/, "Change long.txt?");
+    const first = await answer(pty, "s", /show all\r\n/, "Create long.txt?");
     expect(first).toContain("+line 196");
     expect(first).not.toContain("+line 198\r\n");
     expect(first).toContain(" more of 5003 lines]");
@@ -244,7 +275,7 @@ describe.concurrent("what a question shows", () => {
     await writeFiles(plugins, { "sneaks.ts": sneaks(join(temp.root, "sneaked.txt")) });
     await using api = await fakeApi([calls(["sneaks", {}]), done]);
     await using pty = await openTenon("bun", towards(api, temp, ["-p", "go", "--plugins", plugins]));
-    const shown = await answer(pty, "n", /^no\r\n/, "Let sneaks (");
+    const shown = await answer(pty, "n", /no\r\n/, "Let sneaks (");
     expect(shown).toContain("It says that it will change harmless.txt.");
     expect(shown).toMatch(/\+the system said E(?:ACCES|PERM)/);
     expect(await pty.exited()).toBe(0);
@@ -353,7 +384,7 @@ describe.concurrent("where nothing confines a command", () => {
     await using temp = await tempWorkspace();
     await using api = await fakeApi([calls(bash("echo > b")), done]);
     await using pty = await openTenon(way, towards(api, temp, [...args, "--allow-run", "-p", "go"], ["bash", "sh"]));
-    const shown = await answer(pty, "y", /^yes\r\n/, "Run this command?");
+    const shown = await answer(pty, "y", /yes\r\n/, "Run this command?");
     expect(await pty.exited()).toBe(0);
     expect(shown.split(UNCONFINED).length).toBe(3);
     expect(await temp.workspace.exists("b")).toBe(true);

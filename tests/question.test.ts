@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Answer, Question } from "../core/permissions/approval.ts";
+import { unifiedDiff } from "../core/files/diff.ts";
 import type { Choice } from "../core/terminal/ask.ts";
 import { proposalLines } from "../core/terminal/proposal.ts";
 import { askAt, UNCONFINED } from "../core/terminal/question.ts";
@@ -59,6 +60,15 @@ describe("askAt", () => {
     const { shown } = await ask(about({ path: "d/\u202ea.txt", diff: "@@\n+one" }, { tool: "edit_file" }), ["y"]);
     expect(shown[0]).toMatchObject({ words: "Change d/\\u{202e}a.txt?", above: "@@\n+one" });
     expect(shown[0]?.labels[1]).toBe("a always (this file)");
+  });
+
+  test("says of a file that is not there yet that it is created", async () => {
+    const fresh = await unifiedDiff("d/a.txt", undefined, "one\n");
+    const { shown } = await ask(about({ path: "d/a.txt", diff: fresh }, { tool: "write_file" }), ["y"]);
+    expect(shown[0]?.words).toBe("Create d/a.txt?");
+    const changed = await unifiedDiff("d/a.txt", "", "one\n");
+    const other = await ask(about({ path: "d/a.txt", diff: changed }, { tool: "write_file" }), ["y"]);
+    expect(other.shown[0]?.words).toBe("Change d/a.txt?");
   });
 
   test("says of a plugin that nobody holds it to what it says", async () => {

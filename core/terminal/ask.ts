@@ -42,6 +42,9 @@ export interface Asker {
 /** Shorter than this no one reads a question. */
 export const PAUSE_MS = 400;
 
+/** After so many keys that do not count the question names those that do. */
+const MISSES = 2;
+
 const PROMPT = "› ";
 
 /** The keys that take every question back. */
@@ -133,14 +136,18 @@ export function createAsker(keyboard: Keyboard, screen: Screen, now: () => numbe
       inTurn(options, async () => {
         if (options.above) screen.write(`${options.above}\n`);
         const isMeant = createPause();
+        let misses = 0;
         const keys = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
         screen.write(`${paint(screen, "yellow", visible(question))} ${keys} `);
         const answer = await wait<Choice>(options.signal, (key, settle) => {
           if (NO_ANSWER.has(key.name)) return settle(undefined);
           const meant = isMeant();
           const choice = key.name === "text" ? choices.find((one) => one.key === key.text.toLowerCase()) : undefined;
-          if (choice && meant) settle(choice);
-          else keep(key);
+          if (choice && meant) return settle(choice);
+          if (key.name !== "redraw" && ++misses === MISSES) {
+            screen.write(`\n${paint(screen, "grey", `Press ${listed(choices)}:`)} `);
+          }
+          keep(key);
         });
         screen.write(`${answer ? answer.label : "no answer"}\n`);
         return answer?.key;
@@ -157,4 +164,9 @@ export function createAsker(keyboard: Keyboard, screen: Screen, now: () => numbe
         }, options.signal);
       }),
   };
+}
+
+/** `y, n or w`. */
+function listed(choices: readonly Choice[]): string {
+  return choices.map(({ key }) => key).join(", ").replace(/, (?=[^,]*$)/, " or ");
 }

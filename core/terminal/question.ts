@@ -3,7 +3,7 @@
 import type { Answer, AskUser, Question } from "../permissions/approval.ts";
 import type { ReadStream } from "node:tty";
 import { type Choice, createAsker } from "./ask.ts";
-import { openKeyboard } from "./keyboard.ts";
+import { type Keyboard, openKeyboard } from "./keyboard.ts";
 import { type Amount, proposalLines } from "./proposal.ts";
 import { paint, type Screen } from "./screen.ts";
 import type { View } from "./terminal.ts";
@@ -36,16 +36,34 @@ export function askAt(screen: Screen, questioner: Questioner, notice: string | u
   };
 }
 
+/** How long the keyboard is held after an answer: a second key, or an Enter behind it, is not to be echoed into the output. */
+const LINGER_MS = 1000;
+
 /**
- * The same outside of a chat: the keyboard is taken for one question at a time, so that Ctrl-C stays what it is else. A question without an
- * answer calls `interrupt`.
+ * The same outside of a chat: the keyboard is taken for one question at a time, and a moment longer, so that Ctrl-C stays what it is
+ * else. A question without an answer calls `interrupt`.
  */
 export function askBetween(
   stdin: ReadStream,
   screen: Screen,
   { pause, interrupt, notice }: { pause: View["pause"]; interrupt(): void; notice: string | undefined },
 ): AskUser {
+  let letGo = () => {};
+
+  /** Swallows what is still typed. */
+  function linger(keyboard: Keyboard) {
+    keyboard.listen((key) => {
+      if (key.name === "interrupt") interrupt();
+    });
+    const timer = setTimeout(() => keyboard.close(), LINGER_MS);
+    letGo = () => {
+      clearTimeout(timer);
+      keyboard.close();
+    };
+  }
+
   return async (question, signal) => {
+    letGo();
     const keyboard = openKeyboard(stdin, screen);
     try {
       const asker = createAsker(keyboard, screen);
@@ -58,7 +76,7 @@ export function askBetween(
       if (answer.verdict === "none") interrupt();
       return answer;
     } finally {
-      keyboard.close();
+      linger(keyboard);
     }
   };
 }
@@ -68,11 +86,16 @@ function wordsFor({ tool, plugin, kinds, proposal }: Question): string {
     ? undefined
     : "command" in proposal
     ? "run this command"
-    : `change ${oneLine(proposal.path, 300)}`;
+    : `${isNew(proposal.diff) ? "create" : "change"} ${oneLine(proposal.path, 300)}`;
   if (plugin === undefined && what !== undefined) return `${what[0]?.toUpperCase()}${what.slice(1)}?`;
   const from = plugin === undefined ? "" : ` (${oneLine(plugin, 100)})`;
   // Nobody holds a plugin to what it says that it will do.
   return `Let ${tool}${from} ${kinds.join(", ")}?${what === undefined ? "" : ` It says that it will ${what}.`}`;
+}
+
+/** A diff of what is not there yet: `unifiedDiff` names it so. */
+function isNew(diff: string): boolean {
+  return diff.startsWith("--- /dev/null\n");
 }
 
 function choicesFor({ tool, proposal }: Question, isCut: boolean): Choice[] {

@@ -1,5 +1,6 @@
 /** The line that moves while something runs: what it is, for how long, and how far. */
 
+import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
 import { paint, type Screen } from "./screen.ts";
 import { cutToWidth, widthOf } from "./width.ts";
@@ -52,7 +53,9 @@ export function createSpinner(screen: Screen, now: () => number): Spinner {
   }
 
   function resume() {
-    if (screen.redraws) timer ??= setInterval(draw, FRAME_MS);
+    if (!screen.redraws || timer !== undefined) return;
+    timer = setInterval(draw, FRAME_MS);
+    process.on("exit", hide); // a signal may end the program at any frame
   }
 
   return {
@@ -71,6 +74,7 @@ export function createSpinner(screen: Screen, now: () => number): Spinner {
       const ran = timer !== undefined;
       clearInterval(timer);
       timer = undefined;
+      process.off("exit", hide);
       hide();
       return ran;
     },
