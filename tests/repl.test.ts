@@ -71,7 +71,7 @@ describe.concurrent.each(RUNTIMES)("a chat under %s", (_runtime, run) => {
   test("opens with model, folder, fence and the commands, answers, and leaves with Ctrl-D", async () => {
     await using pty = await openChat(run);
     expect(withoutOurs(pty.raw())).toStartWith(
-      "tenon · fake-model · ~/pro\\u{1b}ject · fence: kernel/help /reset /exit · Esc stops a turn",
+      "tenon · fake-model · ~/pro\\u{1b}ject · fence: kernel/help /tools /reset /exit · Esc stops a turn",
     );
     expect(pty.isCooked()).toBe(false);
     expect(await ask(pty, "hello")).toContain('turn 1 said "hello"');
@@ -209,10 +209,15 @@ describe.concurrent.each(RUNTIMES)("a chat under %s", (_runtime, run) => {
 
   test("the slash commands do what /help says of them", async () => {
     await using pty = await openChat(run);
-    for (const name of ["/help", "/tools", "/reset", "/undo", "/exit", "/quit"]) {
+    for (const name of ["/help", "/tools", "/show", "/reset", "/permissions", "/exit", "/quit"]) {
       expect(await ask(pty, "/help")).toContain(name);
     }
     expect(await ask(pty, "/tools")).toContain("read_file\r\nlist_\\u{1b}files");
+    const help = (await ask(pty, "/help")).matchAll(/^ {2}\/\w+ {2,}/gm);
+    expect(new Set(Array.from(help, ([start]) => start.length)).size).toBe(1);
+    expect(await ask(pty, "/show")).toContain("No tool has been called yet");
+    expect(await ask(pty, "list")).toContain("3 lines");
+    expect(await ask(pty, "/show")).toContain("one\r\n\\u{1b}[2Jtwo\r\nthree");
     expect(await ask(pty, "/undo the last")).toContain("undone: the last");
     await ask(pty, "hello");
     expect(await ask(pty, "/reset")).toContain("Forgotten: this conversation, what was read and what was granted");
@@ -236,6 +241,24 @@ describe.concurrent.each(RUNTIMES)("a chat under %s", (_runtime, run) => {
     await insist(pty, "y", "once\r\n", PAUSE_MS + 50);
     await pty.until("got y");
     await pty.until(/› \x1b\[0mwhy+\r\x1b\[\d+C$/);
+    pty.type("\x03");
+    await leave(pty);
+  });
+
+  test("a question names its keys after the second key that does not count", async () => {
+    await using pty = await openChat(run);
+    await say(pty, "ask a key");
+    await pty.until("[n] no ");
+    await Bun.sleep(PAUSE_MS + 50);
+    pty.type("q");
+    await Bun.sleep(PAUSE_MS + 50);
+    expect(pty.since()).not.toContain("Press");
+    pty.type("q");
+    await pty.until("Press y or n:");
+    await insist(pty, "y", "once\r\n", PAUSE_MS + 50);
+    await pty.until("got y");
+    expect(pty.since().split("Press").length).toBe(2);
+    await pty.until(/› \x1b\[0mqq/);
     pty.type("\x03");
     await leave(pty);
   });
@@ -314,6 +337,8 @@ describe.concurrent.each(RUNTIMES)("a chat under %s", (_runtime, run) => {
     await end(pty);
     expect(await pty.exited()).toBe(code);
     expectSane(pty);
+    // Behind the spinner's last frame its line was cleared.
+    expect(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏][^\n]*$/.exec(pty.raw())?.[0] ?? "\x1b[J").toContain("\x1b[J");
   });
 
   test("goes on after it was stopped and continued", async () => {

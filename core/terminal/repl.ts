@@ -6,7 +6,7 @@ import { type Asker, type Choice, createAsker } from "./ask.ts";
 import { type Keyboard, openKeyboard } from "./keyboard.ts";
 import { openLineHistory } from "./line_history.ts";
 import { paint, type Screen } from "./screen.ts";
-import { terminalView } from "./terminal.ts";
+import { terminalView, textOf } from "./terminal.ts";
 import { oneLine, visible } from "../text.ts";
 import { cutToWidth } from "./width.ts";
 
@@ -67,7 +67,8 @@ export async function runChat(chat: Chat, { stdin, screen }: ChatIo): Promise<vo
     keyboard.listen(asker.keep);
     const history = openLineHistory(chat.historyFile);
     let left = false;
-    const commands = commandsOf(chat, () => left = true);
+    let lastResult: string | undefined;
+    const commands = commandsOf(chat, { leave: () => left = true, lastResult: () => lastResult });
     showHeader(chat, screen);
     while (!left) {
       const line = await asker.readLine(history.lines);
@@ -75,7 +76,14 @@ export async function runChat(chat: Chat, { stdin, screen }: ChatIo): Promise<vo
       history.add(line);
       const command = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(line);
       if (command) await runCommand(commands, command[1] ?? "", command[2] ?? "", screen);
-      else if (line.trim() !== "") left = await runTurn(chat, line, { keyboard, asker, screen });
+      else if (line.trim() !== "") {
+        left = await runTurn(chat, line, {
+          keyboard,
+          asker,
+          screen,
+          note: (result) => lastResult = result,
+        });
+      }
     }
   } finally {
     keyboard.close();
@@ -84,14 +92,17 @@ export async function runChat(chat: Chat, { stdin, screen }: ChatIo): Promise<vo
 
 function showHeader({ header: { model, folder, fence, leaving } }: Chat, screen: Screen) {
   const about = `tenon · ${oneLine(model)} · ${oneLine(folder)} · fence: ${oneLine(fence)}`;
-  const keys = "/help /reset /exit · Esc stops a turn";
+  const keys = "/help /tools /reset /exit · Esc stops a turn";
   screen.write(`${paint(screen, "bold", cutToWidth(about, screen.columns()))}\n`);
   // Never cut: the end of the line may name the host.
   if (leaving !== undefined) screen.write(`${paint(screen, "yellow", visible(leaving))}\n`);
   screen.write(`${paint(screen, "grey", cutToWidth(keys, screen.columns()))}\n`);
 }
 
-function commandsOf(chat: Chat, leave: () => void): Map<string, Command> {
+function commandsOf(
+  chat: Chat,
+  { leave, lastResult }: { leave(): void; lastResult(): string | undefined },
+): Map<string, Command> {
   const commands = new Map<string, Command>();
   const exit = () => {
     leave();
@@ -101,11 +112,16 @@ function commandsOf(chat: Chat, leave: () => void): Map<string, Command> {
     help: "this list",
     run: () =>
       [
-        ...Array.from(commands, ([name, { help }]) => `  ${`/${name}`.padEnd(10)} ${help}`),
-        "  A line that ends in \\ goes on in the next one. Esc or Ctrl-C stops a turn, Ctrl-D leaves.",
+        ...Array.from(commands, ([name, { help }]) => `  ${`/${name}`.padEnd(widthOfNames(commands))}  ${help}`),
+        "  A line that ends in \\ goes on in the next one. Esc or Ctrl-C stops a turn. Ctrl-D leaves, and so does Ctrl-C on",
+        "  an empty line.",
       ].join("\n"),
   });
   commands.set("tools", { help: "the tools that the model has", run: () => chat.tools() });
+  commands.set("show", {
+    help: "the last result of a tool, all of it",
+    run: () => lastResult() ?? "No tool has been called yet",
+  });
   commands.set("reset", {
     help: "forget this conversation, what was read and what was granted",
     async run() {
@@ -116,6 +132,11 @@ function commandsOf(chat: Chat, leave: () => void): Map<string, Command> {
   for (const [name, command] of Object.entries(chat.commands ?? {})) commands.set(name, command);
   commands.set("exit", { help: "leave (also /quit)", run: exit });
   return commands;
+}
+
+/** With the slash. */
+function widthOfNames(commands: ReadonlyMap<string, Command>): number {
+  return 1 + Math.max(...Array.from(commands.keys(), (name) => name.length));
 }
 
 async function runCommand(commands: Map<string, Command>, name: string, words: string, screen: Screen) {
@@ -130,7 +151,13 @@ async function runCommand(commands: Map<string, Command>, name: string, words: s
 async function runTurn(
   chat: Chat,
   line: string,
-  { keyboard, asker, screen }: { keyboard: Keyboard; asker: Asker; screen: Screen },
+  { keyboard, asker, screen, note }: {
+    keyboard: Keyboard;
+    asker: Asker;
+    screen: Screen;
+    /** Gets each result, as text. */
+    note(result: string): void;
+  },
 ): Promise<boolean> {
   const stop = new AbortController();
   const view = terminalView({ stdout: screen, stderr: screen });
@@ -166,7 +193,10 @@ async function runTurn(
       askKey: (question, choices, above = "") => answered(asker.askKey(question, choices, { ...options, above })),
       askLine: (question) => answered(asker.askLine(question, options)),
     });
-    for await (const event of events) view.show(event);
+    for await (const event of events) {
+      if (event.type === "tool_result") note(textOf(event.result));
+      view.show(event);
+    }
     return false;
   }
 
