@@ -47,7 +47,7 @@ export function makeReport(examined: Examined): Report {
     runtime: runtimeName(),
     version: VERSION,
     fence,
-    permissions: describePolicy(policy),
+    permissions: broad === undefined ? describePolicy(policy) : "nothing in this folder",
     toolchains: policy.run.state === "deny" ? [] : shellPlace(examined).readExec,
     key_source: key?.variable ?? null,
     folders: {

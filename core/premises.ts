@@ -52,7 +52,8 @@ export async function openPremises(
   const place = placeAt(root);
   const flags = narrow(bakedFlags(), parseFlags(options.permissions), place);
   const policy = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
-  const wanted = asksNobody === undefined ? policy : { ...policy, asksNobody };
+  const asked = asksNobody === undefined ? policy : { ...policy, asksNobody };
+  const wanted = broad === undefined ? asked : withoutFolders(asked);
   checkThere(wanted);
   const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
   const named = options.plugins.map(namedFolder);
@@ -71,6 +72,11 @@ export async function openPremises(
   const { policy: given, missing } = cutWithDeno(wanted, denoState, SHELLS);
   const needs = programNeeds(denoState, { api, pluginFolders: [ownPluginFolder(), ...further] });
   return { ...common, policy: given, missing: [...missing, ...needs] };
+}
+
+/** The same tools are offered, and no file is granted: behind a fence that lets `/` through nothing would be left outside. */
+function withoutFolders(policy: Policy): Policy {
+  return { ...policy, read: { ...policy.read, scope: [] }, write: { ...policy.write, scope: [] } };
 }
 
 /**

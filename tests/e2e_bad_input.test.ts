@@ -100,16 +100,24 @@ describe.concurrent.each([...WAYS])("tenon as %s", (way: Way) => {
     expect([code, stdout.split("\n")]).toEqual([0, expect.arrayContaining(["a.txt"])]); // Bun has its cache there
   });
 
-  test("looks at tools and itself in the home folder, where doctor tells why it is no workspace", async () => {
+  const broad: [what: string, where: (root: string) => string, why: string][] = [
+    ["the home folder", (root) => root, "it is your home folder"],
+    ["the root", () => "/", "it is the root of the file system"],
+  ];
+  test.each(broad)("lists its tools in %s, where doctor tells why it is no workspace", async (_, where, why) => {
     await using temp = await tempWorkspace({ "a.txt": "one\n" });
-    const run = (...args: string[]) => runTenon(way, { cwd: temp.root, env: { HOME: temp.root }, args });
-    const tools = await run("tools");
-    expect([tools.code, tools.stdout]).toEqual([0, expect.stringContaining("read_file")]);
+    const run = (...args: string[]) =>
+      runTenon(way, { cwd: where(temp.root), env: { HOME: temp.root }, args, deno: { read: ["/"] } });
+    const tools = await run("tools", "--json");
+    expect([tools.code, JSON.parse(tools.stdout).tools.map(({ name }: { name: string }) => name)]).toEqual([0, TOOLS]);
     const doctor = await run("doctor", "--json");
-    expect(doctor.code).toBe(0);
-    expect(JSON.parse(doctor.stdout).problems).toContain(
-      `this folder is no workspace: it is your home folder. ${BROAD}`,
-    );
+    expect([doctor.code, JSON.parse(doctor.stdout)]).toMatchObject([
+      0,
+      {
+        permissions: "nothing in this folder",
+        problems: expect.arrayContaining([`this folder is no workspace: ${why}. ${BROAD}`]),
+      },
+    ]);
   });
 
   // Bun from source makes one itself, for what it has compiled.

@@ -37,6 +37,7 @@ function premisesFor(flags: readonly string[], canAsk = false): Premises {
   return {
     root,
     folders,
+    kept: folders.state,
     pluginFolders: [{ path: pluginFolder } as Premises["pluginFolders"][number]],
     policy,
     missing: [],
