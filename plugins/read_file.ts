@@ -79,7 +79,7 @@ async function passOnce(path: string, pager: Pager, { workspace, signal }: Conte
 function showPage(path: string, page: Page, { wanted, size }: { wanted: number; size: number }): string {
   const { first, last, total, bad } = page;
   if (bad !== undefined && page.hasBadLine) throw cannotRead(path, `it is ${describeBytes(bad, size)}`);
-  if (total === 0) return `${quoted(path)} is empty (0 bytes)`;
+  if (total === 0) return `${quoted(path)} is empty (${size === 0 ? "0 bytes" : "only a byte order mark"})`;
   if (first > total) {
     const has = total === 1 ? "1 line" : `${total} lines`;
     throw cannotRead(path, `offset ${first} is past its end: it has ${has}. Use an offset from 1 to ${total}`);

@@ -35,6 +35,8 @@ describe("read_file", () => {
       'Cannot read "u16.txt": it is UTF-16 LE text, not UTF-8. Convert it first, for example with iconv',
     ],
     ["R03", "printf '\\357\\273\\277# title\\nbody\\n' > bom.md", { path: "bom.md" }, "     1\t# title\n     2\tbody"],
+    ["a BOM alone", "printf '\\357\\273\\277' > bom", { path: "bom" }, '"bom" is empty (only a byte order mark)'],
+    ["a BOM and a line end", "printf '\\357\\273\\277\\n' > bom", { path: "bom" }, "     1\t"],
     [
       "R09",
       "printf 'a\\nb\\nc' > nonl.txt",

@@ -11,6 +11,7 @@ const NOTES = 1000;
 
 const LF = 10;
 const CR = 13;
+const BOM = [0xef, 0xbb, 0xbf];
 
 export interface Page {
   /** The numbered lines: number right-aligned to 6, a tab, the text. */
@@ -18,7 +19,7 @@ export interface Page {
   /** Number of the first and last line shown; `last` is below `first` when none is. */
   first: number;
   last: number;
-  /** Lines of the whole file. A line ends at LF or CRLF; a last one without an end counts. */
+  /** Lines of the whole file. A line ends at LF or CRLF; a last one without an end counts; a BOM alone is none. */
   total: number;
   /** Whether every line of the file is there, none of them cut. */
   whole: boolean;
@@ -39,6 +40,7 @@ export function createPager({ first, limit }: { first: number; limit: number }):
   const shown: string[] = [];
   let bad: Uint8Array | undefined;
   let recent: Uint8Array = new Uint8Array();
+  let head: Uint8Array = new Uint8Array(); // of the file: enough to see that it is a BOM and nothing else
   let hasBadLine = false;
   let hasCutLine = false;
   let isFull = false;
@@ -86,6 +88,7 @@ export function createPager({ first, limit }: { first: number; limit: number }):
     push(chunk) {
       if (bad === undefined && !isDecodable(chunk)) bad = chunk;
       recent = chunk;
+      if (head.length <= BOM.length) head = join([head, chunk.slice(0, BOM.length + 1 - head.length)]);
       let at = 0;
       for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, at)) {
         take(chunk.subarray(at, end));
@@ -96,7 +99,8 @@ export function createPager({ first, limit }: { first: number; limit: number }):
     },
     end() {
       if (bad === undefined && !isDecodable()) bad = recent;
-      if (length > 0) finish(false);
+      const isOnlyBom = head.length === BOM.length && BOM.every((byte, at) => head[at] === byte);
+      if (length > 0 && !isOnlyBom) finish(false);
       const total = line - 1;
       const last = first + shown.length - 1;
       const whole = first === 1 && last === total && !hasCutLine && bad === undefined;
