@@ -76,6 +76,7 @@ describe("a path that leads out is refused, and says so", () => {
     ["R29", `${AROUND} ln -s missing.txt ws/dead.txt`, "dead.txt", "it is a symbolic link whose target does not exist"],
     ["through a file", AROUND, "in.txt/x", '"in.txt" is a file, not a folder'],
     ["P19", AROUND, "in.txt/", "it is a file. Leave out the slash at its end"],
+    ["P19 dot", AROUND, "in.txt/.", "it is a file. Leave out the slash and dot at its end"],
     ["near names", AROUND, "in.tx", 'no such file. Did you mean "in.txt"?'],
   ];
   test.each(rows)("%s", async (_id, setup, path, how) => {
@@ -105,6 +106,7 @@ describe("a path that stays inside is taken", () => {
     ["link inside", `${AROUND} ln -s in.txt ws/l`, "l", "in.txt"],
     ["link that goes out and comes back", `${AROUND} ln -s ../ws/in.txt ws/l`, "l", "in.txt"],
     ["folder with a slash", `${AROUND} mkdir ws/src`, "src//", "src"],
+    ["folder with a slash and a dot", `${AROUND} mkdir ws/src`, "src/.", "src"],
     ["two dots begin a name", `${AROUND} echo x > ws/..data`, "..data", "..data"],
     ["P09", "mkdir realroot; echo IN > realroot/in.txt; ln -s realroot ws", "in.txt", "in.txt"],
     ["P09 absolute", "mkdir realroot; echo IN > realroot/in.txt; ln -s realroot ws", "$TOP/ws/in.txt", "in.txt"],
@@ -520,6 +522,7 @@ describe("writeText", () => {
     ["PATH-07", AROUND, "newdir/../../outside/pwn.txt", "outside the workspace"],
     ["P17", AROUND, "file:out.txt", "it is a URL"],
     ["P19", AROUND, "newdir/", "it ends in a slash. Name a file"],
+    ["P19 dot", AROUND, "newdir/.", "it ends in a slash and dot. Name a file"],
     ["a folder", `${AROUND} mkdir ws/src`, "src", "it is not a regular file"],
     ["below a file", AROUND, "in.txt/x", '"in.txt" is a file, not a folder'],
     ["a secret", AROUND, ".env", "hold secrets"],

@@ -10,8 +10,8 @@ const PATH_LIMIT = 4000;
 export interface Asked {
   /** Absolute, without `.` and `..`, inside one of the folders as text. */
   path: string;
-  /** It ended in a separator: only a folder can be meant. */
-  isFolder: boolean;
+  /** What it ended in, if only a folder can be meant by that. */
+  folderEnd?: "slash" | "slash and dot";
 }
 
 /**
@@ -31,5 +31,6 @@ export function readPath(path: string, root: string, folders: readonly string[],
   }
   const absolute = rules.resolve(root, path);
   if (!folders.some((folder) => isInside(folder, absolute, rules))) throw outside();
-  return { path: absolute, isFolder: path.endsWith("/") || path.endsWith(rules.sep) };
+  const [end, dot] = (isWindows ? /[\\/](\.?)$/ : /\/(\.?)$/).exec(path) ?? [];
+  return { path: absolute, ...(end === undefined ? {} : { folderEnd: dot ? "slash and dot" : "slash" }) };
 }

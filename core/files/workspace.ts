@@ -61,8 +61,8 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
     const found = await find(asked.path, rules, isNear);
     if (found.missing.length > 0) throw await missing(found, rules, what);
     rules.check(found.real, "read");
-    if (asked.isFolder && !(await lstat(toDisk(found.real))).isDirectory()) {
-      throw refused("it is a file. Leave out the slash at its end");
+    if (asked.folderEnd && !(await lstat(toDisk(found.real))).isDirectory()) {
+      throw refused(`it is a file. Leave out the ${asked.folderEnd} at its end`);
     }
     return found.real;
   }
@@ -110,7 +110,7 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
   async function locateTarget(path: string) {
     await checkRoot();
     const asked = readPath(path, rules.root, rules.folders);
-    if (asked.isFolder) throw refused("it ends in a slash. Name a file");
+    if (asked.folderEnd) throw refused(`it ends in a ${asked.folderEnd}. Name a file`);
     const found = await find(asked.path, rules, false);
     rules.check(childOf(found.real, ...found.missing), "write");
     return found;
