@@ -13,7 +13,7 @@ import { broadness, type Folders, foldersOf, NARROWER } from "./folders.ts";
 import type { Options } from "./options.ts";
 import { dirname, isInside, join, resolve } from "./path.ts";
 import { parseFlags } from "./permissions/permission_flags.ts";
-import { placeAt, realFolders, realOf } from "./place.ts";
+import { namedRoot, placeAt, realFolders, realOf } from "./place.ts";
 import { makePolicy, placeName, type Policy } from "./permissions/policy.ts";
 import { SHELLS } from "./commands/shells.ts";
 import { type PluginFolder, pluginFoldersOf } from "./plugins/plugin_folders.ts";
@@ -49,7 +49,7 @@ export async function openPremises(
   const folders = userFolders();
   const broad = options.allowBroadWorkspace ? undefined : broadness(root, folders);
   if (broad !== undefined && !lookOnly) throw usageError(`Cannot work in "${oneLine(root)}": ${broad}. ${NARROWER}`);
-  const place = placeAt(root);
+  const place = placeAt(root, namedRoot(options.workspace, root, readEnv("PWD")));
   const flags = narrow(bakedFlags(), parseFlags(options.permissions), place);
   const policy = makePolicy({ ...flags, prompt: flags.prompt && canAsk }, place);
   const asked = asksNobody === undefined ? policy : { ...policy, asksNobody };

@@ -1,6 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { tempWorkspace } from "./support/temp_workspace.ts";
-import { runTenon, startTenon, TOOLS, type Way, WAYS } from "./support/program.ts";
+import { runTenon, SOURCES, startTenon, TOOLS, type Way, WAYS } from "./support/program.ts";
 
 setDefaultTimeout(60_000); // a run has its own limit
 
@@ -47,6 +49,24 @@ describe.concurrent.each([...WAYS])("tenon call as %s", (way: Way) => {
     expect(well).toMatchObject({ code: 0, stderr: "" });
     expect(well.stdout.split("\n").length).toBe(3);
     expect(await runTenon(way, { cwd: temp.root, args: ["call"] })).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test("takes absolute paths in the words of the folder that was entered by a link, and in the real ones", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "one\n" });
+    const entry = join(temp.top, "entry");
+    await symlink("ws", entry);
+    const calls = [entry, temp.root].map((folder) => line({ name: "read_file", input: { path: `${folder}/a.txt` } }));
+    const told = calls.map(() => line({ name: "read_file", content: "     1\tone", is_error: false })).join("");
+    const ways = [
+      { cwd: temp.top, args: ["-C", "entry", "call"] },
+      // The shell's word for it is nothing that Deno could look at: `.` grants the real folder alone.
+      ...(way === "deno" ? [] : [{ cwd: temp.root, env: { PWD: entry }, args: ["call"] }]),
+    ];
+    for (const start of ways) {
+      const grants = { read: [entry, temp.root, SOURCES] };
+      const { stdout } = await runTenon(way, { ...start, stdin: calls.join(""), deno: grants });
+      expect(stdout).toBe(told);
+    }
   });
 
   const once: [args: string[], code: number, stdout: string, stderr: string][] = [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { placeAt, realFolders } from "../core/place.ts";
+import { namedRoot, placeAt, realFolders } from "../core/place.ts";
 
 let top = "";
 beforeAll(async () => {
@@ -39,4 +39,23 @@ test("realFolders follows a home that is a link, also to folders that are not th
     config: join(top, "out/.config/tenon"),
     state: undefined,
   });
+});
+
+const spelled: [words: string, name: string, pwd: string | undefined, named: string | undefined][] = [
+  ["the shell's current folder", ".", "entry", "entry"],
+  ["a folder below it", "a", "entry", "entry/a"],
+  ["no link on the way", ".", "ws", undefined],
+  ["a current folder that was left", ".", "out", undefined],
+  ["one that is not there", ".", "gone", undefined],
+  ["a link that is named", "$TOP/entry", undefined, "entry"],
+];
+test.each(spelled)("namedRoot, with %s", async (_case, name, pwd, named) => {
+  await symlink("ws", join(top, "entry")).catch(() => {});
+  const real = join(top, name === "a" ? "ws/a" : "ws");
+  const found = namedRoot(name.replace("$TOP", () => top), real, pwd && join(top, pwd));
+  expect(found).toBe(named && join(top, named));
+});
+
+test("namedRoot takes no relative word of the shell", () => {
+  expect(namedRoot(".", join(top, "ws"), "entry")).toBeUndefined();
 });

@@ -1,5 +1,17 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { link, lstat, mkdir, readdir, readFile, readlink, rename, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import fc from "fast-check";
 import { readPath } from "../core/files/asked.ts";
 import { byCodePoint } from "../core/files/name.ts";
@@ -8,7 +20,7 @@ import { isGitName, isSecretName } from "../core/files/secrets.ts";
 import { openWorkspace } from "../core/files/workspace.ts";
 import type { Workspace } from "../core/tool.ts";
 import { actInRace } from "./support/race.ts";
-import { tempWorkspace } from "./support/temp_workspace.ts";
+import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 import { openToolSession } from "./support/tool_session.ts";
 
 setDefaultTimeout(30_000);
@@ -209,6 +221,59 @@ test("no string whatever reaches a file outside", async () => {
     { numRuns: 1000 },
   );
   expect(await treeOf(temp.top)).toEqual(before);
+});
+
+describe("the root as the user named it", () => {
+  const IN = `${AROUND} mkdir ws/dir; ln -s ../outside ws/sub; ln -s ws entry`;
+
+  async function opened(temp: TempWorkspace): Promise<Workspace> {
+    const { root, top } = temp;
+    return await openWorkspace({
+      ...{ root, named: join(top, "entry") },
+      ...{ read: [root], write: [root], denyRead: [], denyWrite: [] },
+    });
+  }
+
+  test("may begin an absolute path, to read, to list and to write", async () => {
+    await using temp = await tempWorkspace();
+    await temp.sh(IN);
+    const workspace = await opened(temp);
+    expect(await workspace.readText(`${temp.top}/entry/in.txt`)).toBe("IN\n");
+    expect(await workspace.resolve(`${temp.top}/entry`)).toBe(".");
+    expect((await workspace.list(`${temp.top}/entry/`)).map(({ path }) => path)).toEqual(["dir", "in.txt", "sub"]);
+    await workspace.writeText(`${temp.top}/entry/dir/new.txt`, "new");
+    expect(await workspace.readText("dir/new.txt")).toBe("new");
+    expect(await workspace.readText(`${temp.root}/in.txt`)).toBe("IN\n");
+  });
+
+  test("means the root also when the link leads elsewhere by now", async () => {
+    await using temp = await tempWorkspace();
+    await temp.sh(IN);
+    const workspace = await opened(temp);
+    await unlink(join(temp.top, "entry"));
+    await symlink("outside", join(temp.top, "entry"));
+    expect(await workspace.readText(`${temp.top}/entry/in.txt`)).toBe("IN\n");
+    expect(await failure(workspace.readText(`${temp.top}/entry/o.txt`))).toEndWith('no such file. See list_files "."');
+  });
+
+  test("opens nothing outside, whatever follows it", async () => {
+    await using temp = await tempWorkspace();
+    await temp.sh(IN);
+    const workspace = await opened(temp);
+    const part = fc.constantFrom("..", ".", "", "entry", "ws", "sub", "dir", "o.txt", "in.txt", "outside", "-secret");
+    const before = await treeOf(join(temp.top, "outside"));
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 6 }), fc.constantFrom("", "/"), async (parts, gap) => {
+        const path = `${temp.top}/entry${gap}${parts.join("/")}`;
+        const text = await workspace.readText(path).catch((error: Error) => error.message);
+        expect(text === "IN\n" || text === "x" || text.startsWith("Cannot read")).toBe(true);
+        await workspace.writeText(path, "x").catch(() => {});
+        await workspace.writeText("in.txt", "IN\n");
+      }),
+      { numRuns: 200 },
+    );
+    expect(await treeOf(join(temp.top, "outside"))).toEqual(before);
+  });
 });
 
 test("no string whatever writes a file outside", async () => {
@@ -488,15 +553,19 @@ describe("Windows paths, judged anywhere", () => {
     ["a.txt:stream", false],
   ];
   test.each(rows)("%p is inside: %p", (path, isIn) => {
-    const read = () => readPath(path, root, [root], win32).path;
+    const read = () => readPath(path, { root, folders: [root] }, win32).path;
     if (isIn) expect(isInside(root, read(), win32)).toBe(true);
     else expect(read).toThrow();
   });
 
   test("both spellings of a root with a short name are known (P13)", () => {
     const folders = ["C:\\Users\\RUNNER~1\\ws", "C:\\Users\\runneradmin\\ws"];
-    expect(readPath("C:\\Users\\runneradmin\\ws\\a.txt", folders[1] ?? "", folders, win32).path).toEndWith("a.txt");
-    expect(readPath("C:\\Users\\RUNNER~1\\ws\\a.txt", folders[1] ?? "", folders, win32).path).toEndWith("a.txt");
+    expect(readPath("C:\\Users\\runneradmin\\ws\\a.txt", { root: folders[1] ?? "", folders }, win32).path).toEndWith(
+      "a.txt",
+    );
+    expect(readPath("C:\\Users\\RUNNER~1\\ws\\a.txt", { root: folders[1] ?? "", folders }, win32).path).toEndWith(
+      "a.txt",
+    );
   });
 });
 

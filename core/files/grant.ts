@@ -10,6 +10,8 @@ import { isGitName, isSecretName } from "./secrets.ts";
 export interface Grant {
   /** The workspace: relative paths begin here, and printed paths are relative to it. */
   root: string;
+  /** The root as the user named it, where that is another path: an absolute path may begin so too. Never followed. */
+  named?: string;
   read: string[];
   /** Nothing may be written when it is empty. */
   write: string[];
@@ -30,6 +32,7 @@ export function grantsNothing({ read, write }: Grant): boolean {
 /** A grant with every path in its real place. */
 export interface Rules {
   readonly root: string;
+  readonly named?: string;
   /** Every granted root as it was named and as it really is: where an absolute path may begin. */
   readonly folders: readonly string[];
   /** Whether a real path lies in any granted root or in the workspace. */
@@ -80,7 +83,8 @@ export async function rulesOf(grant: Grant): Promise<Rules> {
   const holds = (real: string): boolean => known.some((folder) => isInside(folder, real));
   const isAlone = (real: string): boolean =>
     write.includes(real) && !write.some((folder) => isInside(folder, parentOf(real)));
-  return { root, isAlone, folders: [...new Set([grant.root, ...grant.read, ...grant.write, ...known])], holds, check };
+  const folders = [...new Set([grant.root, ...grant.read, ...grant.write, ...known])];
+  return { root, ...(grant.named === undefined ? {} : { named: grant.named }), folders, isAlone, holds, check };
 }
 
 /** The reason for a path that leads out of every granted root. */

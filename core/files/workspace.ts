@@ -57,7 +57,7 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
   /** The real path of something that exists and may be read. */
   async function locate(path: string, what: "file" | "folder", isNear = true): Promise<string> {
     await checkRoot();
-    const asked = readPath(path, rules.root, rules.folders);
+    const asked = readPath(path, rules);
     const found = await find(asked.path, rules, isNear);
     if (found.missing.length > 0) throw await missing(found, rules, what);
     rules.check(found.real, "read");
@@ -109,7 +109,7 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
   /** Where something that may be written is, or would be: the deepest folder that exists, and the names that are missing. */
   async function locateTarget(path: string) {
     await checkRoot();
-    const asked = readPath(path, rules.root, rules.folders);
+    const asked = readPath(path, rules);
     if (asked.folderEnd) throw refused(`it ends in a ${asked.folderEnd}. Name a file`);
     const found = await find(asked.path, rules, false);
     rules.check(childOf(found.real, ...found.missing), "write");

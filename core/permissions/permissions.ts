@@ -77,6 +77,7 @@ export function grantFor(policy: Policy, needs: Permissions, guarded: readonly s
   );
   return {
     root: policy.root,
+    ...(policy.named === undefined ? {} : { named: policy.named }),
     read: granted("read"),
     write,
     denyRead: policy.read.except,

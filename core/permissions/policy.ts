@@ -25,6 +25,8 @@ export interface Rule<Scope = string[]> {
 export interface Policy {
   /** The workspace: absolute and real. */
   root: string;
+  /** The same as the user named it, where that is another path. */
+  named?: string;
   read: Rule;
   /** The scope says where, also while it is asked for. */
   write: Rule;
@@ -43,6 +45,7 @@ export interface Policy {
 /** Where paths belong. `resolve` takes one relative to `root` to its absolute real place, links followed as far as it exists. */
 export interface Place {
   root: string;
+  named?: string;
   resolve(path: string): string;
 }
 
@@ -53,6 +56,7 @@ export interface Place {
 export function makePolicy(flags: Flags, place: Place): Policy {
   return {
     root: place.root,
+    ...(place.named === undefined ? {} : { named: place.named }),
     read: pathRule(flags, "read", place),
     write: pathRule(flags, "write", place),
     run: runRule(flags),
