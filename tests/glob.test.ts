@@ -28,6 +28,7 @@ describe("glob", () => {
       { pattern: "app/[id]/page.tsx" },
       "app/[id]/page.tsx\napp/i/page.tsx",
     ],
+    ["a name like a share", "touch '\\\\a\\b'", { pattern: "*b" }, "./\\\\a\\b"],
     ["S03", "touch '{type} deep note.md' 'type other.md'", { pattern: "{type} deep note.md" }, "{type} deep note.md"],
     ["S03 star", "touch '{type} deep note.md' 'type other.md'", { pattern: "*deep note.md" }, "{type} deep note.md"],
     [

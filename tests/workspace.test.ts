@@ -123,6 +123,8 @@ describe("a path that stays inside is taken", () => {
     ["P09", "mkdir realroot; echo IN > realroot/in.txt; ln -s realroot ws", "in.txt", "in.txt"],
     ["P09 absolute", "mkdir realroot; echo IN > realroot/in.txt; ln -s realroot ws", "$TOP/ws/in.txt", "in.txt"],
     ["R27", `${AROUND} printf in > 'ws/dir\\file.txt'`, "dir\\file.txt", "dir\\file.txt"],
+    ["like a share", `${AROUND} touch "$(printf 'ws/\\\\a\\tb')"`, "./\\\\a\\tb", "./\\\\a\\tb"],
+    ["like a drive", `${AROUND} touch 'ws/c:\\x'`, "./c:\\x", "./c:\\x"],
     ["S29", `${AROUND} touch "$(printf 'ws/a\\nb')"`, "a\\nb", "a\\nb"],
     [
       "SPEC-07",
@@ -160,6 +162,29 @@ describe("a path that stays inside is taken", () => {
     await temp.workspace.writeText("r\u00e9sum\u00e9.txt", "new");
     expect(await temp.workspace.readText("re\u0301sume\u0301.txt")).toBe("old");
   });
+});
+
+test("every name that is printed can be handed back", async () => {
+  const odd = fc.array(
+    fc.constantFrom("\\", "\t", "\n", "n", "c:", "C:", "https:", "file:", "~", ".", " ", "\u001b", "x"),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  ).map((parts) => parts.join("")).filter((name) => name !== "." && name !== "..");
+  await fc.assert(
+    fc.asyncProperty(odd, odd, async (folder, file) => {
+      await using temp = await tempWorkspace();
+      await mkdir(join(temp.root, folder));
+      await writeFile(join(temp.root, folder, file), "1");
+      for await (const { path } of temp.workspace.walk()) {
+        expect(await temp.workspace.resolve(path)).toBe(path);
+        expect(await temp.workspace.resolve(path, "write")).toBe(path);
+      }
+      expect((await temp.workspace.list())[0]?.path).toBe(await temp.workspace.resolve(`./${folder}`));
+    }),
+    { numRuns: 100 },
+  );
 });
 
 test("no string whatever reaches a file outside", async () => {

@@ -2,7 +2,7 @@
 
 import { lstat, readlink } from "node:fs/promises";
 import { outside, realpathOf, type Rules } from "./grant.ts";
-import { foldName, nearNames, readName, toDisk } from "./name.ts";
+import { foldName, looksForeign, nearNames, readName, toDisk } from "./name.ts";
 import { entriesIn } from "./opening.ts";
 import { childOf, isInside, nameOf, namesBetween, parentOf, relative, resolve, SEPARATOR } from "../path.ts";
 import { absent, codeOf, quoted, refused } from "./refusal.ts";
@@ -97,10 +97,12 @@ export async function missing({ real, missing }: Found, rules: Rules, what: "fil
   return absent(`no such ${what}${isHome}. ${hint}`);
 }
 
-/** A real path as the model reads it: relative to the root, with `/`. Not yet escaped. */
+/** A real path as the model reads it: relative to the root, with `/`, never like a URL or a path of Windows. Not yet escaped. */
 export function shown(real: string, rules: Rules): string {
   const way = isInside(rules.root, real) ? namesBetween(rules.root, real).join(SEPARATOR) : relative(rules.root, real);
-  return way === "" ? "." : SEPARATOR === "\\" ? way.replaceAll("\\", "/") : way;
+  if (way === "") return ".";
+  if (SEPARATOR === "\\") return way.replaceAll("\\", "/");
+  return looksForeign(way) ? `./${way}` : way;
 }
 
 /** The names beside a missing one; none where the folder may not be read. */

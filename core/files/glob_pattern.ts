@@ -72,7 +72,7 @@ export function parseGlob(pattern: string): GlobPattern {
 
 /** A printed path as it is below the printed path of a folder that it lies in. */
 export function pathBelow(folder: string, path: string): string {
-  return folder === "." ? path : path.slice(folder.length + 1);
+  return folder === "." ? path.replace(/^\.\//, "") : path.slice(folder.length + 1);
 }
 
 function namesOf(path: string): string[] {

@@ -62,6 +62,14 @@ export function readName(shown: string): string {
   );
 }
 
+/**
+ * Whether a path, as it is or as it is printed, begins like a URL, a drive or a share of Windows, which are refused: with `./` in front
+ * it can be handed back. Printing may double a backslash or make one, so a single one is enough, and none behind a drive.
+ */
+export function looksForeign(path: string): boolean {
+  return /^(?:\\|file:|[a-z]:|[a-z]{2,}:\/)/i.test(path);
+}
+
 /** Two names are near twins when this is equal: composed or decomposed, one kind of space or apostrophe or another. */
 export function foldName(name: string): string {
   return name.normalize("NFC").replace(/\p{Zs}/gu, " ").replace(/[\u2018\u2019]/g, "'");
