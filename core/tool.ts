@@ -30,7 +30,7 @@ export interface Definition {
   description: string;
   input_schema: JsonSchema | StandardSchema;
   permissions?: Permissions;
-  /** Limit of one call in milliseconds: default 120,000, at most 610,000. */
+  /** Limit of one call in milliseconds: default 120,000, at most 600,000. */
   timeout_ms?: number;
   /** Ask the API to hold the model's input to the schema. Needs `additionalProperties: false`. */
   strict?: boolean;

@@ -5,7 +5,7 @@ import { type Answer, createApproval, type Question } from "../core/permissions/
 import { createHosts } from "../core/hosts/hosts.ts";
 import type { ToolUseBlock } from "../core/message.ts";
 import { grantFor } from "../core/permissions/permissions.ts";
-import { checkPlugin } from "../core/plugins/plugins.ts";
+import { checkPlugin, OWN_TIMEOUT_MS } from "../core/plugins/plugins.ts";
 import { makePolicy, type Policy, withoutFence } from "../core/permissions/policy.ts";
 import type { Loaded } from "../core/hosts/protocol.ts";
 import { BUILT_IN, createRegistry } from "../core/registry.ts";
@@ -47,7 +47,7 @@ async function open({ root }: TempWorkspace, reactions: Reaction[], flags: strin
   };
   // A host for each tool, so that what was read has to travel.
   const own = Object.entries(builtin).map(async ([name, module]) => {
-    const { loaded } = await checkPlugin({ ...module }, name);
+    const { loaded } = await checkPlugin({ ...module }, name, OWN_TIMEOUT_MS);
     return guarded(loaded, BUILT_IN, { builtin: [name] });
   });
   const others = FIXTURES.map(async (name) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkPlugin } from "../core/plugins/plugins.ts";
+import { checkPlugin, OWN_TIMEOUT_MS } from "../core/plugins/plugins.ts";
 import * as plugin from "../plugins/bash.ts";
 import { openPty } from "./support/pty.ts";
 import { childrenOf, COMMAND, countOf, denoCommand, openShell, peakOf, type Shell } from "./support/shell.ts";
@@ -367,7 +367,7 @@ test("the last line is shown to the user while the command runs, a few times a s
 });
 
 test("the definition is a whole plugin whose limit is above its longest timeout", async () => {
-  const { loaded } = await checkPlugin({ ...plugin }, "bash");
+  const { loaded } = await checkPlugin({ ...plugin }, "bash", OWN_TIMEOUT_MS);
   expect(loaded.permissions).toEqual({ read: true, write: true, run: true });
   expect(loaded.timeout_ms).toBe(610_000);
 });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkPlugin, findPlugins, importPlugin, isPluginName, MAX_TIMEOUT_MS } from "../core/plugins/plugins.ts";
+import {
+  checkPlugin,
+  findPlugins,
+  importPlugin,
+  isPluginName,
+  MAX_TIMEOUT_MS,
+  OWN_TIMEOUT_MS,
+} from "../core/plugins/plugins.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const FIXTURES = join(import.meta.dir, "fixtures", "plugins");
@@ -236,6 +243,13 @@ describe("checkPlugin says that", () => {
     const { loaded } = await checkPlugin({ definition, handler }, name);
     expect(loaded).toMatchObject({ permissions, timeout_ms: MAX_TIMEOUT_MS });
   });
+});
+
+test("checkPlugin takes ten minutes from a plugin, and ten seconds more from a built-in tool", async () => {
+  expect(MAX_TIMEOUT_MS).toBe(600_000);
+  const definition = { ...DEFINITION, timeout_ms: OWN_TIMEOUT_MS };
+  expect((await checkPlugin({ definition, handler }, "t", OWN_TIMEOUT_MS)).loaded.timeout_ms).toBe(610_000);
+  expect(await checkProblem(definition)).toBe("definition.timeout_ms: needs a number from 1 to 600000");
 });
 
 test("checkPlugin puts on the wire what the API takes", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createHosts } from "../core/hosts/hosts.ts";
 import type { ToolUseBlock } from "../core/message.ts";
 import { grantFor } from "../core/permissions/permissions.ts";
-import { checkPlugin } from "../core/plugins/plugins.ts";
+import { checkPlugin, OWN_TIMEOUT_MS } from "../core/plugins/plugins.ts";
 import { makePolicy } from "../core/permissions/policy.ts";
 import { BUILT_IN, createRegistry, type Host, type Tool } from "../core/registry.ts";
 import { createUndo, restorer } from "../core/undo/undo.ts";
@@ -33,7 +33,7 @@ async function open({ root, top }: TempWorkspace, flags: string[] = ["--allow-wr
   const hosts = createHosts(connectInProcess, new Map());
   const undo = createUndo(openUndoStore(undoFolder(join(top, "state"), root)), restorer(hosts, policy, []));
   const tools = Object.entries(builtin).map(async ([name, module]): Promise<Tool> => {
-    const { loaded } = await checkPlugin({ ...module }, name);
+    const { loaded } = await checkPlugin({ ...module }, name, OWN_TIMEOUT_MS);
     const { definition, permissions } = loaded;
     const grant = grantFor(policy, permissions);
     const host = hosts.open({ plugins: { builtin: [name] }, needs: permissions, grant }, [loaded]);

@@ -3,7 +3,7 @@
 import process from "node:process";
 import { type HostFetch, openHostFetch } from "./host_fetch.ts";
 import type { Content } from "../message.ts";
-import { checkPlugin, importPlugin, type Plugin } from "../plugins/plugins.ts";
+import { checkPlugin, importPlugin, OWN_TIMEOUT_MS, type Plugin } from "../plugins/plugins.ts";
 import { noteChanges } from "../undo/noted_changes.ts";
 import { type Channel, type FileChange, type HostStart, isSeenFile, type SeenList, type ToHost } from "./protocol.ts";
 import type { Outcome } from "../registry.ts";
@@ -94,7 +94,7 @@ async function load(from: HostStart["plugins"]): Promise<Plugin[]> {
     ...await import("../../plugins/mod.ts"),
     restore: await import("../undo/restore.ts"),
   };
-  return await Promise.all(from.builtin.map((name) => checkPlugin(builtin[name] ?? {}, name)));
+  return await Promise.all(from.builtin.map((name) => checkPlugin(builtin[name] ?? {}, name, OWN_TIMEOUT_MS)));
 }
 
 async function inspect(plugin: Plugin): Promise<Plugin> {

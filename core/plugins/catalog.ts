@@ -7,7 +7,7 @@ import { basename, extname } from "../path.ts";
 import { grantFor, isOffered, permissionSet } from "../permissions/permissions.ts";
 import type { PluginFolder } from "./plugin_folders.ts";
 import { type Candidate, createLoader, type Examined, type Good } from "./plugin_loader.ts";
-import { checkPlugin, findPlugins, type SetAside, setAsideLine } from "./plugins.ts";
+import { checkPlugin, findPlugins, OWN_TIMEOUT_MS, type SetAside, setAsideLine } from "./plugins.ts";
 import type { Policy } from "../permissions/policy.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { BUILT_IN, type Tool } from "../registry.ts";
@@ -52,7 +52,9 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
   const { policy, folders, sources, guarded, state, hosts, guard } = options;
   const [trust, cache] = await Promise.all([openTrust(state), openDefinitionCache(state)]);
   const loader = createLoader({ hosts, trust, cache, state, reach: [policy.root, ...policy.write.scope] });
-  const own = await Promise.all(Object.entries(builtin).map(([name, module]) => checkPlugin({ ...module }, name)));
+  const own = await Promise.all(
+    Object.entries(builtin).map(([name, module]) => checkPlugin({ ...module }, name, OWN_TIMEOUT_MS)),
+  );
   const ownTools = builtinTools(own.map((plugin) => plugin.loaded));
   const taken = new Map(own.map(({ loaded }) => [loaded.definition.name, BUILT_IN]));
   /** Each version that is in use, with its host. */

@@ -46,5 +46,5 @@ export const PROBLEMS: Record<string, string> = {
   strict_but_open:
     "definition.strict: needs additionalProperties: false in every object of input_schema (here in input_schema)",
   strict_is_a_word: "definition.strict: needs true or false",
-  timeout_of_an_hour: "definition.timeout_ms: needs a number from 1 to 610000",
+  timeout_of_an_hour: "definition.timeout_ms: needs a number from 1 to 600000",
 };

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createHosts } from "../../core/hosts/hosts.ts";
 import type { ToolUseBlock } from "../../core/message.ts";
 import { join } from "../../core/path.ts";
-import { checkPlugin } from "../../core/plugins/plugins.ts";
+import { checkPlugin, OWN_TIMEOUT_MS } from "../../core/plugins/plugins.ts";
 import { createRegistry } from "../../core/registry.ts";
 import type { Proposal, SeenFile } from "../../core/tool.ts";
 import * as builtin from "../../plugins/mod.ts";
@@ -39,7 +39,7 @@ export async function openToolSession(root: string): Promise<ToolSession> {
   const grant = { root, read: [root], write: [root], denyRead: [], denyWrite: [] };
   const tools = await Promise.all(
     Object.entries(builtin).map(async ([name, module]) => {
-      const { loaded } = await checkPlugin({ ...module }, name);
+      const { loaded } = await checkPlugin({ ...module }, name, OWN_TIMEOUT_MS);
       const { definition, permissions } = loaded;
       const host = hosts.open({ plugins: { builtin: [name] }, needs: permissions, grant }, [loaded]);
       return { definition, permissions, source: "built in", host };
