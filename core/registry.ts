@@ -3,6 +3,7 @@
 import type { Event } from "./agent.ts";
 import type { Content, ToolResultBlock, ToolUseBlock } from "./message.ts";
 import type { FileChange } from "./hosts/protocol.ts";
+import { isTooDeep } from "./nesting.ts";
 import { limitResult } from "./result_limit.ts";
 import { oneLine } from "./text.ts";
 import type { JsonSchema, Permissions, Proposal } from "./tool.ts";
@@ -81,7 +82,9 @@ export function createRegistry(unsorted: readonly Tool[]): Registry {
     const tool = byName.get(call.name);
     let outcome: Outcome;
     if (!tool) outcome = { content: unknownTool(call.name, tools), is_error: true };
-    else if (options.signal.aborted) outcome = { content: "Not run: the turn was interrupted", is_error: true };
+    else if (isTooDeep(call.input)) {
+      outcome = { content: `Cannot call ${call.name}: its input is nested too deep`, is_error: true };
+    } else if (options.signal.aborted) outcome = { content: "Not run: the turn was interrupted", is_error: true };
     else outcome = await callHost(tool, call, options);
     return { type: "tool_result", tool_use_id: call.id, ...limitResult(outcome) };
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Block, Reply } from "../core/message.ts";
+import { NESTING_LIMIT } from "../core/nesting.ts";
 import { finishReply, interruptedReply, newDraft, readEvent } from "../core/model/reply.ts";
 
 type StreamEvent = { type: string; [field: string]: unknown };
@@ -69,6 +70,11 @@ describe("a reply", () => {
         ...end(),
       ],
       [call("toolu_1", 'path":"a"}'), call("toolu_2", '{"path":"a"}{"x":1}')],
+    ],
+    [
+      "cuts an input that is nested 100,000 deep",
+      [start(0, call("toolu_1")), json(0, `{"x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`), ...end()],
+      [call("toolu_1", { x: JSON.parse(`${"[".repeat(NESTING_LIMIT)}${"]".repeat(NESTING_LIMIT)}`) })],
     ],
     [
       "keeps an input that came with its block, when none is streamed (L25)",

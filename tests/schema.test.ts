@@ -196,6 +196,13 @@ describe("check mends an input whose form alone is wrong:", () => {
     expect(await check(schema, { it: "5" })).toEqual({ ok: true, input: { it: 5 } });
   });
 
+  test("but not a text that is a list nested 100,000 deep", async () => {
+    const names = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    expect(await problem(object({ names: { type: "array" } }), { names })).toStartWith(
+      "names: expected array, got string",
+    );
+  });
+
   test("and gives the handler what valibot makes of it", async () => {
     const schema = v.object({
       n: v.optional(v.number(), 3),

@@ -1,5 +1,6 @@
 /** Puts a reply together from the events of its stream. */
 
+import { cutTooDeep } from "../nesting.ts";
 import type { Block, Reply, Usage } from "../message.ts";
 
 /** A reply in the making. */
@@ -98,7 +99,8 @@ function takeUsage(draft: Draft, usage: unknown): void {
 
 /**
  * The reply of a stream that has ended. An input that is no JSON stays the text that it is, for the call's result to
- * say so; one that came whole with its block (some compatible servers do that) is kept when nothing was streamed.
+ * say so; one that came whole with its block (some compatible servers do that) is kept when nothing was streamed. Of one that is nested too
+ * deep so much is kept that its call is refused for it: the conversation has to be sent again.
  */
 export function finishReply(draft: Draft): Reply {
   for (const [index, json] of draft.inputs) {
@@ -106,6 +108,7 @@ export function finishReply(draft: Draft): Reply {
     if (block && "input" in block && json.trim() !== "") block.input = parsed(json);
   }
   const content = draft.blocks.filter((block) => block !== undefined);
+  for (const block of content) if ("input" in block) block.input = cutTooDeep(block.input);
   return { content, stop_reason: draft.stop_reason ?? "end_turn", usage: draft.usage };
 }
 

@@ -1,5 +1,6 @@
 /** What a model sent as the input of a call: mended where only its form is wrong, or its problem in words. */
 
+import { isTooDeep } from "../nesting.ts";
 import { oneLine } from "../text.ts";
 import type { JsonSchema } from "../tool.ts";
 
@@ -41,7 +42,8 @@ function mendString(text: string, branches: readonly Json[]): unknown {
   }
   if (takes("boolean") && (text === "true" || text === "false")) return text === "true";
   const value = /^\s*[{[]/.test(text) ? parsed(text) : undefined;
-  return takes(Array.isArray(value) ? "array" : "object") && value !== undefined ? value : text;
+  const fits = value !== undefined && takes(Array.isArray(value) ? "array" : "object");
+  return fits && !isTooDeep(value) ? value : text;
 }
 
 /** What a schema stands for: itself, what it refers to, or each side of its union. */
