@@ -9,6 +9,7 @@ import { appendText } from "./history.ts";
 import { leavingLine } from "./hosts/leaving.ts";
 import type { Message } from "./message.ts";
 import { join } from "./path.ts";
+import { deniedInside } from "./permissions/denied_inside.ts";
 import { describePolicy } from "./permissions/policy.ts";
 import { askAt, UNCONFINED } from "./terminal/question.ts";
 import { askWithoutRefused } from "./model/refused_tool.ts";
@@ -41,7 +42,7 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
       model: model.name,
       folder: root,
       fence: fence.landlock_abi ? `${fence.level} (Landlock ABI ${fence.landlock_abi})` : fence.level,
-      ...(leaving === undefined ? {} : { leaving }),
+      notices: [...deniedInside(setup.policy), ...(leaving === undefined ? [] : [leaving])],
     },
     async *turn(text, io) {
       setup.undo.newTurn();

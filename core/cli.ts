@@ -10,6 +10,7 @@ import type { View } from "./terminal/terminal.ts";
 import { leavingLine } from "./hosts/leaving.ts";
 import { dirname } from "./path.ts";
 import { setAsideLine } from "./plugins/plugins.ts";
+import { deniedInside } from "./permissions/denied_inside.ts";
 import { openPremises, type Premises } from "./premises.ts";
 import { raiseFence } from "./raise_fence.ts";
 import { isTerminal, mayRead, readEnv } from "./runtime.ts";
@@ -205,6 +206,7 @@ function tellOfPlugins(
     // Off is said where it is read.
     ...(level === "guard" && sandbox !== "off" ? [`Nothing holds the tools: ${not_covered[0]}. See tenon doctor`] : []),
     ...(!setup.confined && setup.policy.run.state === "allow" ? [UNCONFINED] : []),
+    ...(isChat ? [] : deniedInside(setup.policy)),
     ...(leaving === undefined ? [] : [leaving]),
     ...(notice === undefined ? [] : [notice]),
     ...catalog.setAside.map(setAsideLine),

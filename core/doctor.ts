@@ -5,6 +5,7 @@ import { runtimeName } from "./runtime.ts";
 import type { FenceStatus } from "./fence/fence_rules.ts";
 import { NARROWER } from "./folders.ts";
 import { findKey, keyProblem } from "./model/key.ts";
+import { deniedInside } from "./permissions/denied_inside.ts";
 import { describePolicy } from "./permissions/policy.ts";
 import type { Premises } from "./premises.ts";
 import { printFolder } from "./hosts/print_log.ts";
@@ -46,7 +47,7 @@ export function makeReport(examined: Examined): Report {
   return {
     runtime: runtimeName(),
     version: VERSION,
-    fence,
+    fence: { ...fence, not_covered: [...fence.not_covered, ...deniedInside(policy)] },
     permissions: broad === undefined ? describePolicy(policy) : "nothing in this folder",
     toolchains: policy.run.state === "deny" ? [] : shellPlace(examined).readExec,
     key_source: key?.variable ?? null,

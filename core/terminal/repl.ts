@@ -32,8 +32,8 @@ export interface Chat {
     model: string;
     folder: string;
     fence: string;
-    /** What may leave this machine by what the user granted, in one line. */
-    leaving?: string;
+    /** What nothing holds, and what may leave this machine, by what the user granted: a line each. */
+    notices?: readonly string[];
   };
   /** One turn. However it ends, the next one must be possible. */
   turn(text: string, io: TurnIo): AsyncIterable<Event>;
@@ -90,12 +90,12 @@ export async function runChat(chat: Chat, { stdin, screen }: ChatIo): Promise<vo
   }
 }
 
-function showHeader({ header: { model, folder, fence, leaving } }: Chat, screen: Screen) {
+function showHeader({ header: { model, folder, fence, notices = [] } }: Chat, screen: Screen) {
   const about = `tenon · ${oneLine(model)} · ${oneLine(folder)} · fence: ${oneLine(fence)}`;
   const keys = "/help /tools /reset /exit · Esc stops a turn";
   screen.write(`${paint(screen, "bold", cutToWidth(about, screen.columns()))}\n`);
-  // Never cut: the end of the line may name the host.
-  if (leaving !== undefined) screen.write(`${paint(screen, "yellow", visible(leaving))}\n`);
+  // Never cut: the end of a line may name the host.
+  for (const notice of notices) screen.write(`${paint(screen, "yellow", visible(notice))}\n`);
   screen.write(`${paint(screen, "grey", cutToWidth(keys, screen.columns()))}\n`);
 }
 
