@@ -38,12 +38,6 @@ export async function main(argv: readonly string[]): Promise<never> {
   const closed = (code: string) => process.exit(code === "EPIPE" ? EXIT.done : EXIT.stopped);
   const stdout = openScreen(() => process.stdout as WriteStream, { tty: isTerminal(1), env, closed });
   const stderr = openScreen(() => process.stderr as WriteStream, { tty: isTerminal(2), env });
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => {
-      if (abort.signal.aborted) process.exit(EXIT.interrupted);
-      abort.abort();
-    });
-  }
   let code: number;
   try {
     const { task, options } = parseArgv(argv);
@@ -83,6 +77,7 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   });
   const files = isCheck ? await (await import("./plugins/author.ts")).filesToCheck(task.files) : [];
   const fence = await raiseFence(options, premises, files.map(dirname), io.stderr);
+  hearSignals(io);
   if (isCheck) return await (await import("./plugins/author.ts")).runCheck(files, premises, fence, io.stdout);
   if (task.name === "trust") return await trust(task, options, premises, { ...io, canAsk });
   // Not before: what goes behind the fence starts anew there, and would load the tools twice.
@@ -92,6 +87,16 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     return await runTask(task, options, setup, io);
   } finally {
     setup.hosts.close();
+  }
+}
+
+/**
+ * The first signal ends what runs, the next one the program. Not before the fence is up: what is caught there is
+ * forgotten when execve puts a new program in the place of this one. Until then a signal ends it as any other program.
+ */
+function hearSignals({ signal, interrupt }: Io): void {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => signal.aborted ? process.exit(EXIT.interrupted) : interrupt());
   }
 }
 

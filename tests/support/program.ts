@@ -60,6 +60,7 @@ export interface Outcome {
 }
 
 export interface Running extends AsyncDisposable {
+  pid: number;
   /** Writes to stdin, which was kept open. */
   write(text: string): void;
   /** Closes stdin. */
@@ -126,6 +127,7 @@ export async function startTenon(way: Way, start: Start): Promise<Running> {
     await child.stdin?.end();
   }
   return {
+    pid: child.pid,
     write(text) {
       child.stdin?.write(text);
       child.stdin?.flush();
