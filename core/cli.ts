@@ -34,8 +34,14 @@ interface Io {
 export async function main(argv: readonly string[]): Promise<never> {
   const env = { NO_COLOR: readEnv("NO_COLOR"), TERM: readEnv("TERM") };
   const abort = new AbortController();
-  // A reader that went away (`| head`) wants no more; that is no failure.
-  const closed = (code: string) => process.exit(code === "EPIPE" ? EXIT.done : EXIT.stopped);
+  let lost = false;
+  const closed = (reason: string) => {
+    // A reader that went away (`| head`) wants no more; that is no failure.
+    if (reason === "EPIPE") process.exit(EXIT.done);
+    lost = true;
+    stderr.write(`tenon: Cannot write to stdout: ${unwritable(reason)}. What was to be read there is lost\n`);
+    void stderr.flushed().then(() => process.exit(EXIT.stopped));
+  };
   const stdout = openScreen(() => process.stdout as WriteStream, { tty: isTerminal(1), env, closed });
   const stderr = openScreen(() => process.stderr as WriteStream, { tty: isTerminal(2), env });
   let code: number;
@@ -50,7 +56,11 @@ export async function main(argv: readonly string[]): Promise<never> {
   }
   await stdout.flushed();
   await stderr.flushed();
-  process.exit(code);
+  process.exit(lost ? EXIT.stopped : code);
+}
+
+function unwritable(reason: string): string {
+  return reason === "ENOSPC" ? "no space is left" : `the system refuses it (${reason})`;
 }
 
 function isUsage(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { startTenon, WAYS } from "./support/program.ts";
+import { runTenon, startTenon, WAYS } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 setDefaultTimeout(60_000); // a run has its own limit
@@ -22,5 +22,32 @@ describe.each([...WAYS])("tenon as %s", (way) => {
     await untilCaught(running.pid, SIGINT);
     running.signal("SIGINT");
     expect((await running.ended).code).toBe(130);
+  });
+
+  test.each(["call get_time", "tools", "--help", "-m demo --output-format json hi"])(
+    "says that stdout is full: %s",
+    async (args) => {
+      await using temp = await tempWorkspace();
+      const { code, stderr } = await runTenon(way, { cwd: temp.root, args: args.split(" "), shell: '"$@" >/dev/full' });
+      expect(code).toBe(1);
+      expect(stderr).toEndWith("tenon: Cannot write to stdout: no space is left. What was to be read there is lost\n");
+    },
+  );
+
+  test("answers though stderr is full", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "one\n" });
+    const { code, stdout } = await runTenon(way, {
+      cwd: temp.root,
+      args: ["-m", "demo", "hi"],
+      shell: '"$@" 2>/dev/full',
+    });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("a.txt")]);
+  });
+
+  test("ends quietly when nobody reads its stdout any more", async () => {
+    await using temp = await tempWorkspace();
+    const shell = '{ "$@"; echo "code $?" >&2; } | true';
+    const { stderr } = await runTenon(way, { cwd: temp.root, args: ["tools"], shell });
+    expect(stderr).toBe("code 0\n");
   });
 });

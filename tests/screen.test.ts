@@ -65,6 +65,28 @@ describe("openScreen", () => {
     expect(codes).toEqual(["EPIPE"]);
     expect(wrote).toBe(false);
   });
+
+  const full = Object.assign(new Error("full"), { code: "ENOSPC" });
+  const refusals: [how: string, write: (text: string, done: (error?: Error) => void) => boolean][] = [
+    ["throws it, as Deno does", () => {
+      throw full;
+    }],
+    ["hands it to the writer before it emits it, as Bun does", (_, done) => {
+      done(full);
+      return false;
+    }],
+  ];
+  test.each(refusals)("tells before it is flushed that a file is full: the stream %s", async (_, write) => {
+    const file = Object.assign(stream(), { write });
+    const codes: string[] = [];
+    const screen = openScreen(() => file, { tty: false, env: {}, closed: (code) => codes.push(code) });
+    screen.write("an answer");
+    await screen.flushed();
+    expect(codes).toEqual(["ENOSPC"]);
+    file.emit("error", full);
+    screen.write("and more");
+    expect(codes).toEqual(["ENOSPC"]);
+  });
 });
 
 test("paint colours where there are colours and leaves the text alone elsewhere", () => {

@@ -25,8 +25,9 @@ export interface ScreenOptions {
   /** The two names that this looks at; an object, since a program under Deno may not read its environment. */
   env: { NO_COLOR?: string | undefined; TERM?: string | undefined };
   /**
-   * Called once when the stream cannot be written to: with `EPIPE` or `EIO` the reader went away (end quietly), with
-   * another code (`ENOSPC`) the answer is lost. Both runtimes report it by an `error` event, which must have a listener.
+   * Called once, before `flushed` resolves, when the stream cannot be written to: with `EPIPE` or `EIO` the reader went
+   * away, with another code (`ENOSPC`) what was written is lost. Of a file Deno throws it, and Bun tells the writer
+   * before it emits `error`, which must have a listener in any case.
    */
   closed?: (code: string) => void;
 }
@@ -40,12 +41,14 @@ export function openScreen(openStream: () => WriteStream, { tty, env, closed }: 
   let opened: WriteStream | undefined;
 
   function stream(): WriteStream {
-    return opened ??= openStream().on("error", (error: { code?: string }) => {
-      if (!open) return;
-      open = false;
-      settle();
-      closed?.(error.code ?? "unknown");
-    });
+    return opened ??= openStream().on("error", fail);
+  }
+
+  function fail(error: unknown): void {
+    if (!open) return;
+    open = false;
+    settle();
+    closed?.((error as { code?: string }).code ?? "unknown");
   }
 
   function settle() {
@@ -63,10 +66,15 @@ export function openScreen(openStream: () => WriteStream, { tty, env, closed }: 
     write(text) {
       if (!open || text === "") return;
       unwritten++;
-      stream().write(text, () => {
-        unwritten--;
-        settle();
-      });
+      try {
+        stream().write(text, (error) => {
+          if (error) fail(error);
+          unwritten--;
+          settle();
+        });
+      } catch (error) {
+        fail(error);
+      }
     },
     flushed: () =>
       new Promise((resolve) => {
