@@ -7,6 +7,7 @@ const rules: FenceRules = {
   read: ["/private/etc/hosts"],
   devices: ["/dev/null"],
   write: ["/Users/u/ws"],
+  writeOnly: ["/Users/u/out"],
   sockets: "none",
   exec: true,
 };
@@ -34,6 +35,7 @@ describe("seatbeltProfile", () => {
     expect(about("/usr")).toEqual(["file-map-executable", "file-read*", "process-exec"]);
     expect(about("/private/etc/hosts")).toEqual(["file-read*"]);
     expect(about("/dev/null")).toEqual(["file-ioctl", "file-read*", "file-write-data"]);
+    expect(about("/Users/u/out")).toEqual(["file-write*"]);
     expect(about("/Users/u/ws")).toEqual(["file-map-executable", "file-read*", "file-write*", "process-exec"]);
   });
 

@@ -92,7 +92,7 @@ describe.each([...BUN])("tenon as %s", (way: Way) => {
   });
 
   fenced("ends with exit code 2 as a host that says it is behind the fence and is not", async () => {
-    const rules = { readExec: [], read: [], devices: [], write: [], sockets: "none", exec: true };
+    const rules = { readExec: [], read: [], devices: [], write: [], writeOnly: [], sockets: "none", exec: true };
     const setup = { rules, canary: "/etc/passwd", corePid: process.pid, memoryBytes: 1e9 };
     const { stderr, code } = await start(way, [], { env: { TENON_ROLE: `tools ${JSON.stringify(setup)}` } });
     expect(stderr).toMatch(

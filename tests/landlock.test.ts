@@ -27,6 +27,7 @@ const GRANTED: [list: Parameters<typeof grantedBits>[0], folder: [number, number
   ["read", [0b1100, 0b1100], [0b100, 0b100]],
   ["devices", [0b110, 0x8006], [0b110, 0x8006]],
   ["write", [0x17bf, 0x77bf], [0b111, 0x4007]],
+  ["writeOnly", [0x17ba, 0x77ba], [0b10, 0x4002]],
 ];
 
 test.each(GRANTED)(

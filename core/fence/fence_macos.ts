@@ -50,7 +50,7 @@ export function seatbeltProfile(rules: FenceRules, program: string): string {
     '(allow file-read* (literal "/"))',
     ...allowEach("file-read*", [program, ...rules.readExec, ...rules.read, ...rules.devices, ...writable]),
     ...allowEach("file-map-executable", [program, ...rules.readExec, ...writable]),
-    ...allowEach("file-write*", writable),
+    ...allowEach("file-write*", [...writable, ...rules.writeOnly]),
     ...allowEach("file-write-data", rules.devices),
     ...allowEach("file-ioctl", rules.devices),
     "; no device nodes, whatever is allowed above",

@@ -39,6 +39,7 @@ export function coreRules(premises: Premises, system: SystemRules, further: read
     ],
     devices: system.devices,
     write: [...policy.write.scope, ...(folders.state === undefined ? [] : [folders.state])].filter(existsSync),
+    writeOnly: [],
     sockets: "inet",
     exec: true,
   };
@@ -56,6 +57,7 @@ export function hostRules(order: HostOrder, system: SystemRules, commands: ForCo
   const { plugins, grant, needs } = order;
   const own = "file" in plugins ? [dirname(realOf(plugins.file))] : [];
   const write = needs.write ? grant?.write.filter(existsSync) ?? [] : [];
+  const isRead = (path: string) => grant?.read.some((folder) => isInside(folder, path)) ?? false;
   return {
     readExec: [
       ...system.readExec,
@@ -64,7 +66,8 @@ export function hostRules(order: HostOrder, system: SystemRules, commands: ForCo
     ],
     read: [...system.read, ...programFiles(), ...own, ...(grant?.read ?? [])],
     devices: system.devices,
-    write: [...write, ...(commands?.scratch === undefined ? [] : [commands.scratch.folder])],
+    write: [...write.filter(isRead), ...(commands?.scratch === undefined ? [] : [commands.scratch.folder])],
+    writeOnly: write.filter((path) => !isRead(path)),
     // The network is for the user's and the model's commands, not for what a plugin makes of them.
     sockets: commands && "builtin" in plugins ? commands.place.sockets : "none",
     exec: needs.run === true,
@@ -81,7 +84,7 @@ function programFiles(): string[] {
  * shown to hold.
  */
 export function findCanary(rules: FenceRules): string | undefined {
-  const granted = [...rules.readExec, ...rules.read, ...rules.write];
+  const granted = [...rules.readExec, ...rules.read, ...rules.write, ...rules.writeOnly];
   const known = ["hostname", "fstab", "machine-id", "issue", "login.defs", "shells", "profile", "motd"];
   return known.map((name) => realOf(join("/etc", name)))
     .find((path) => existsSync(path) && !granted.some((folder) => isInside(folder, path)));

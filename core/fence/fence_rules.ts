@@ -2,7 +2,7 @@
 
 /**
  * What a process behind the fence may do. Paths are absolute and real (links resolved); a rule holds for the folder and all below
- * it, or for the one file. A path that is missing is left out, except in `write`, where it is an error.
+ * it, or for the one file. A path that is missing is left out, except in `write` and `writeOnly`, where it is an error.
  */
 export interface FenceRules {
   /** To be read, and started as programs. */
@@ -13,6 +13,8 @@ export interface FenceRules {
   devices: string[];
   /** Full rights: read, write, create, remove, start; never to make devices. */
   write: string[];
+  /** The same without reading files and starting them: their names can be listed. */
+  writeOnly: string[];
   /** `inet`: TCP and UDP to any host. `none`: no socket of any kind; pairs of connected ones stay, as pipes. */
   sockets: "inet" | "none";
   /**

@@ -38,12 +38,15 @@ const ON_FILES: Right[] = ["EXECUTE", "WRITE_FILE", "READ_FILE", "TRUNCATE", "IO
 /** Device nodes would be raw access to disks and terminals; RESOLVE_UNIX would be a way to servers outside. */
 const NEVER_IN_FOLDERS: Right[] = ["MAKE_CHAR", "MAKE_BLOCK", "IOCTL_DEV", "RESOLVE_UNIX"];
 
+const IN_FOLDERS = ALL.filter((right) => !NEVER_IN_FOLDERS.includes(right));
+
 const READ: Right[] = ["READ_FILE", "READ_DIR"];
 const GRANTS = {
   readExec: ["EXECUTE", ...READ],
   read: READ,
   devices: ["READ_FILE", "WRITE_FILE", "IOCTL_DEV"],
-  write: ALL.filter((right) => !NEVER_IN_FOLDERS.includes(right)),
+  write: IN_FOLDERS,
+  writeOnly: IN_FOLDERS.filter((right) => right !== "READ_FILE" && right !== "EXECUTE"),
 } satisfies Record<string, Right[]>;
 
 const NET_TCP = 0b11; // BIND_TCP, CONNECT_TCP: ABI 4
@@ -96,7 +99,7 @@ export function restrictFiles(kernel: Kernel, abi: number, rules: FenceRules): v
     "landlock_create_ruleset",
   );
   try {
-    for (const list of ["readExec", "read", "devices", "write"] as const) {
+    for (const list of ["readExec", "read", "devices", "write", "writeOnly"] as const) {
       for (const path of rules[list]) addRule(kernel, abi, ruleset, list, path);
     }
     demand(kernel.call("landlock_restrict_self", ruleset, 0), "landlock_restrict_self");
@@ -111,7 +114,7 @@ function addRule(kernel: Kernel, abi: number, ruleset: number, list: keyof typeo
     handle = openSync(path, O_PATH | O_CLOEXEC);
   } catch (error) {
     const code = (error as { code?: string }).code ?? "unknown error";
-    if (list !== "write" && ABSENT.has(code)) return;
+    if (list !== "write" && list !== "writeOnly" && ABSENT.has(code)) return;
     const asRoot = code === "EACCES" && process.getuid?.() === 0 ? ": behind the fence root is an ordinary user" : "";
     throw new Error(`cannot open "${path}" for the fence (${code}${asRoot})`);
   }

@@ -26,14 +26,14 @@ const MOVED = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
 /**
  * An open regular file and the real path that it was opened by. `find` resolves and judges the path, again for each attempt.
- * A pipe, socket or device is refused without being opened; the handle does not block. For `"write"` it may be read as well, and
- * nothing in the file has changed yet.
+ * A pipe, socket or device is refused without being opened; the handle does not block. To open changes nothing in the
+ * file, also for writing.
  */
 export async function openFile(
   find: () => Promise<string>,
-  access: "read" | "write" = "read",
+  access: "read" | "write" | "both" = "read",
 ): Promise<{ handle: FileHandle; real: string }> {
-  const flags = (access === "read" ? constants.O_RDONLY : constants.O_RDWR) | NOT_THROUGH;
+  const flags = { read: constants.O_RDONLY, write: constants.O_WRONLY, both: constants.O_RDWR }[access] | NOT_THROUGH;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const real = await find();
     let handle: FileHandle | undefined;

@@ -59,7 +59,7 @@ export async function overwriteFile(
   text: string,
   replaces: Replacement["replaces"],
 ): Promise<void> {
-  const { handle } = await openFile(find, "write").catch((error) => {
+  const { handle } = await openFile(find, replaces === undefined ? "write" : "both").catch((error) => {
     if (!NOT_PERMITTED.has(codeOf(error) ?? "")) throw error;
     throw refused(
       "it is read-only, or another file since tenon was started: a file that is granted alone has to stay the same. " +

@@ -55,6 +55,7 @@ export function rulesFor({ workspace, tmp }: Folders, changes: Partial<FenceRule
     readExec: [...system.readExec, process.execPath],
     read: [...system.read, repository],
     write: [workspace, tmp],
+    writeOnly: [],
     sockets: "none",
     exec: true,
     ...changes,
