@@ -120,6 +120,12 @@ export function userFolders(): Folders {
 /** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */
 async function openRoot(name: string): Promise<string> {
   const shown = oneLine(name);
+  if (denoState({ name: "read", path: name }) === "denied") {
+    throw usageError(
+      `Cannot work in "${shown}": Deno has a --deny-read for it or for a part of it. Start deno run without it, and give tenon ` +
+        "--deny-read after mod.ts",
+    );
+  }
   if (!mayRead(name)) {
     throw usageError(`Cannot work in "${shown}": Deno may not read it. Start with deno run --allow-read="${shown}"`);
   }

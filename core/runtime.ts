@@ -10,7 +10,7 @@ import { dirname, join } from "./path.ts";
 interface DenoLike {
   version: { deno: string };
   build: { standalone: boolean };
-  permissions: { querySync(descriptor: DenoDescriptor): { state: "granted" | "prompt" | "denied" } };
+  permissions: { querySync(descriptor: DenoDescriptor): { state: "granted" | "prompt" | "denied"; partial?: boolean } };
 }
 
 export const deno: DenoLike | undefined = (globalThis as { Deno?: DenoLike }).Deno;
@@ -65,9 +65,14 @@ export function mayRead(path: string): boolean {
   return isGranted({ name: "read", path });
 }
 
-/** What Deno was given, without asking anybody. Without Deno there is nothing to ask for. */
+/**
+ * What Deno was given, without asking anybody. Without Deno there is nothing to ask for. Of what Deno denies a part, the rest counts as
+ * denied too: no worker can be given it ("Can't escalate parent thread permissions").
+ */
 export function denoState(descriptor: DenoDescriptor): "granted" | "prompt" | "denied" {
-  return deno ? deno.permissions.querySync(descriptor).state : "granted";
+  if (!deno) return "granted";
+  const { state, partial } = deno.permissions.querySync(descriptor);
+  return state === "granted" && partial === true ? "denied" : state;
 }
 
 function isGranted(descriptor: DenoDescriptor): boolean {

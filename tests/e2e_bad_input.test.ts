@@ -241,6 +241,12 @@ describe.concurrent("tenon under Deno", () => {
       /^tenon: Cannot work in ".": Deno may not read it. Start with deno run --allow-read="."\n$/,
     ],
     [
+      "a part of the workspace may not be read",
+      { denyRead: ["a.txt"] },
+      2,
+      /^tenon: Cannot work in ".": Deno has a --deny-read for it or for a part of it\. Start deno run without it, and give tenon --deny-read after mod\.ts\n$/,
+    ],
+    [
       "the API may not be reached",
       {},
       1,

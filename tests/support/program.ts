@@ -23,6 +23,8 @@ export const WAYS: readonly Way[] = ["bun", "deno", "executable"];
 export interface DenoGrants {
   /** Folders that may be read; `.` is the workspace. Default: it and the program. */
   read?: readonly string[];
+  /** What may not be read in them. */
+  denyRead?: readonly string[];
   /** Folders that may be written. */
   write?: readonly string[];
   /** Hosts that may be reached. */
@@ -186,7 +188,9 @@ export async function commandOf(way: Way, { program, deno = {} }: Omit<Start, "c
 const ENV = ["ANTHROPIC_*", "HOME", "XDG_*", "CI", "NO_COLOR", "TERM"];
 
 /** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
-function denoFlags({ read = [], write = [], net = [], run = [], env = ENV, ignoreEnv = true }: DenoGrants): string[] {
+function denoFlags(
+  { read = [], denyRead = [], write = [], net = [], run = [], env = ENV, ignoreEnv = true }: DenoGrants,
+): string[] {
   const allow = (name: string, values: readonly string[]) =>
     values.length > 0 ? [`--allow-${name}=${values.join(",")}`] : [];
   return [
@@ -198,6 +202,7 @@ function denoFlags({ read = [], write = [], net = [], run = [], env = ENV, ignor
       ...allow("run", run),
       ...allow("env", env),
     ],
+    ...(denyRead.length > 0 ? [`--deny-read=${denyRead.join(",")}`] : []),
     ...(ignoreEnv ? ["--ignore-env"] : []),
   ];
 }
