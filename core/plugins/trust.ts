@@ -134,7 +134,7 @@ async function readStore(file: string | undefined): Promise<Store> {
 }
 
 function noPlace(state: string | undefined): string {
-  if (state === undefined) return "there is no home folder to keep what is trusted in: set HOME";
+  if (state === undefined) return "there is no home folder to keep what is trusted in: set HOME to one that is there";
   const flags = deno ? `. Start with deno run --allow-read=${state} --allow-write=${state}` : "";
   return `what is trusted is kept in ${state}, which cannot be written${flags}`;
 }

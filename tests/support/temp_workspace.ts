@@ -7,7 +7,7 @@ import { dirname, join } from "../../core/path.ts";
 import type { Context, SeenFile, Workspace } from "../../core/tool.ts";
 
 export interface TempWorkspace extends AsyncDisposable {
-  /** The folder above, real path: what lies in it beside `root` is outside. */
+  /** The folder above, real path: what lies in it beside `root` is outside; an empty `home` is there. */
   top: string;
   /** The workspace's folder. */
   root: string;
@@ -26,6 +26,7 @@ export async function tempWorkspace(
   const top = await realpath(await mkdtemp(join(tmpdir(), "tenon-test-")));
   const root = join(top, "ws");
   await mkdir(root);
+  await mkdir(join(top, "home"));
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), content);
