@@ -33,6 +33,7 @@ interface Fault {
 const NO_FFI = /Unsupported scheme/;
 const NO_HANDLE = /Bad file descriptor/;
 const NO_SIGNAL = /Requires run access/;
+const WAS_ENDED = /^Cannot run kills: its process was ended$/;
 const CHANNEL = /^Cannot run forges_messages: its plugin wrote into tenon's own channel$/;
 const ENDED = /: its process ended by itself \(exit code \d\)$/;
 
@@ -88,8 +89,12 @@ const FAULTS: Fault[] = [
   { ...closes([100], "closes the handle that calls come from", /^well$|exit code 0/), next: /^well$|exit code 0/ },
   closes([101], "closes the handle that results go to", ENDED),
   closes([100, 101, 0, 1, 2], "closes every handle", ENDED),
-  { ...kills("group"), does: "kills its own group", bun: /^Cannot run kills: its process was ended$/ },
+  { ...kills("group"), does: "kills its own group", bun: WAS_ENDED },
   { ...kills("core"), does: "kills core", bun: /EPERM|not permitted/ },
+  { ...kills("self"), does: "kills itself", bun: WAS_ENDED, deno: WAS_ENDED },
+  { ...kills("self, by Deno"), does: "kills itself by Deno's word", bun: "well", deno: WAS_ENDED },
+  // Bun's host stands still, as if it never answered.
+  { ...kills("self, frozen"), does: "freezes itself", bun: /no end after 1 s$/, deno: WAS_ENDED },
   late("spins", "never lets go of its thread"),
 ];
 

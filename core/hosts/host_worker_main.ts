@@ -10,13 +10,15 @@ interface WorkerScope {
   onmessage: ((event: { data: unknown }) => void) | null;
   addEventListener(type: string, listener: (event: Event & { error?: unknown; reason?: unknown }) => void): void;
   close(): void;
-  Deno: { exit: unknown; stdout: DenoStream; stderr: DenoStream };
+  Deno: { exit: unknown; kill: Kill; pid: number; stdout: DenoStream; stderr: DenoStream };
 }
 
 interface DenoStream {
   write(bytes: Uint8Array): Promise<number>;
   writeSync(bytes: Uint8Array): number;
 }
+
+type Kill = (pid: number, signal?: string | number) => unknown;
 
 const scope = globalThis as unknown as WorkerScope;
 const post: (message: FromHost | WorkerEnd) => void = scope.postMessage.bind(scope);
@@ -76,6 +78,7 @@ function takeExits(): void {
   process.exit = exit as typeof process.exit;
   scope.Deno.exit = exit;
   scope.close = () => exit(0);
+  takeSignals(end);
   // Deno would print what nobody caught, with a stack and in colour, where core answers.
   for (const type of ["error", "unhandledrejection"]) {
     scope.addEventListener(type, (event) => {
@@ -84,6 +87,23 @@ function takeExits(): void {
       end(uncaught(event.error ?? event.reason));
     });
   }
+}
+
+/**
+ * There is one process for all of Deno, and no permission keeps a worker from it. What is imported by its own name
+ * (`import { kill } from "node:process"`) cannot be replaced: `not_covered.ts` tells.
+ */
+function takeSignals(end: (reason: string) => void): void {
+  const around = (kill: Kill): Kill => (pid, signal = "SIGTERM") => {
+    // Nothing is sent by a 0: it asks whether the process is there. kill(2).
+    if (Number(pid) !== scope.Deno.pid || signal === 0) return kill(pid, signal);
+    end("its process was ended");
+    return true;
+  };
+  const methods = process as unknown as { kill: Kill; _kill: Kill };
+  methods.kill = around(methods.kill.bind(process));
+  methods._kill = around(methods._kill.bind(process));
+  scope.Deno.kill = around(scope.Deno.kill);
 }
 
 takePrints();
