@@ -75,7 +75,7 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
   if (task.name === "new") return await (await import("./plugins/author.ts")).runNew(task.plugin, options.plugins, io);
   const canAsk = task.name !== "call" && isTerminal(0) && io.stderr.tty;
   if (task.name === "trust" && task.folder !== undefined) {
-    if (!mayRead(task.folder) || !existsSync(task.folder)) {
+    if (task.folder === "" || !mayRead(task.folder) || !existsSync(task.folder)) {
       throw usageError(`No such folder: "${oneLine(task.folder)}"`);
     }
     options.plugins.push(task.folder); // so that the fence lets it be read

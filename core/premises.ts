@@ -132,7 +132,8 @@ async function openRoot(name: string): Promise<string> {
   const kind = await stat(name).catch(() => undefined);
   if (!kind) throw usageError(`Cannot work in "${shown}": no such folder`);
   if (!kind.isDirectory()) throw usageError(`Cannot work in "${shown}": it is not a folder`);
-  const real = await realpath(name);
+  const real = await realpath(name).catch(() => undefined);
+  if (real === undefined) throw usageError(`Cannot work in "${shown}": it was deleted. Go to another folder`);
   if (mayRead(real)) return real;
   throw usageError(
     `Cannot work in "${shown}": it leads to ${real}, which Deno may not read. Start with --allow-read="${real}"`,

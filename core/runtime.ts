@@ -60,9 +60,12 @@ export function readEnv(variable: string): string | undefined {
   return process.env[variable]?.trim() || undefined;
 }
 
-/** Whether this process may read the path without a question of the runtime's own. Always so under Bun. */
+/**
+ * Whether this process may read the path without a question of the runtime's own. Always so under Bun, and for the empty
+ * path, of which Deno takes no question: nothing is there.
+ */
 export function mayRead(path: string): boolean {
-  return isGranted({ name: "read", path });
+  return path === "" || isGranted({ name: "read", path });
 }
 
 /**

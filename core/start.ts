@@ -168,6 +168,7 @@ function setting(variable: string, otherwise: number): number {
 async function readSystemFile(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const fail = (how: unknown) => usageError((cannot("read --system", file, how) as Error).message);
+  if (file === "") throw fail(refused("no such file")); // Deno has other words for that
   if (!mayRead(file)) throw fail(refused(`Deno may not read it. Start with deno run --allow-read="${oneLine(file)}"`));
   const bytes = await readFile(file).catch((error) => {
     throw fail(error);

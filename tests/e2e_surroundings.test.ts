@@ -51,4 +51,23 @@ describe.each([...WAYS])("tenon as %s", (way) => {
     const { stderr } = await runTenon(way, { cwd: temp.root, args: ["tools"], shell });
     expect(stderr).toBe("code 0\n");
   });
+
+  const nothing: [args: string[], says: string][] = [
+    [["-C", "", "tools"], 'Cannot work in "": no such folder'],
+    [["--system", "", "-m", "demo", "hi"], 'Cannot read --system "": no such file'],
+    [["trust", ""], 'No such folder: ""'],
+  ];
+  test.each(nothing)("takes an empty path for one that is not there: %j", async (args, says) => {
+    await using temp = await tempWorkspace();
+    const outcome = await runTenon(way, { cwd: temp.root, args });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: `tenon: ${says}\n` });
+  });
+});
+
+// Deno, and an executable, end by themselves before the first line of tenon runs.
+test("tenon says that the folder it was started in was deleted", async () => {
+  await using temp = await tempWorkspace();
+  const outcome = await runTenon("bun", { cwd: temp.root, args: ["tools"], shell: 'rmdir "$PWD"; "$@"' });
+  const stderr = 'tenon: Cannot work in ".": it was deleted. Go to another folder\n';
+  expect(outcome).toEqual({ code: 2, stdout: "", stderr });
 });
