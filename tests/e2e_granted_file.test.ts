@@ -17,11 +17,11 @@ const KEPT =
 async function ask(running: Running, name: string, input: unknown): Promise<string> {
   const before = (await running.until("")).split("\n").length;
   running.write(`${JSON.stringify({ name, input })}\n`);
-  for (let words = "";; await Bun.sleep(5)) {
-    words = await running.until("");
-    const answers = words.split("\n");
+  for (const end = Date.now() + 20_000; Date.now() < end; await Bun.sleep(5)) {
+    const answers = (await running.until("")).split("\n");
     if (answers.length > before) return JSON.parse(answers[before - 1] ?? "").content;
   }
+  throw new Error(`no answer to ${name}: ${await running.until("", "stderr")}`);
 }
 
 describe.concurrent.each<Way>(["bun", "deno"])("a file that is granted alone, as %s,", (way) => {
