@@ -18,6 +18,11 @@ export function isInside(folder: string, path: string, rules: PathRules = native
   return way !== ".." && !way.startsWith(`..${rules.sep}`) && !rules.isAbsolute(way);
 }
 
+/** Whether an absolute path is the root of a file system. */
+export function isRoot(path: string): boolean {
+  return dirname(path) === path;
+}
+
 /**
  * The rest takes real paths apart and puts them together as plain text: Bun's `node:path` turns a lone surrogate, which stands for a byte
  * of a name that is not UTF-8 (see `fromDisk`), into U+FFFD.

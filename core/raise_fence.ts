@@ -29,8 +29,9 @@ export async function raiseFence(
     );
     return { level: "guard", landlock_abi: 0, seccomp: false, not_covered: openWithGuardOnly("--sandbox=off") };
   }
-  const { probeFence } = await import("./fence/fence.ts");
+  const { openByGrant, probeFence } = await import("./fence/fence.ts");
   const fence = await probeFence();
+  if (fence.level === "kernel") fence.not_covered.push(...openByGrant(premises.policy));
   if (fence.level === "runtime" && !mayRead(programFolder())) {
     const flag = `--allow-read=${[options.workspace, programFolder()].join(",")}`;
     throw usageError(`Tools run in a worker that has to read tenon's own files. Start with deno run ${flag}`);

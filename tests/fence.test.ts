@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { enterFence, type FenceRules, ownCommand, probeFence, selfTest } from "../core/fence/fence.ts";
+import {
+  type Canary,
+  enterFence,
+  type FenceCheck,
+  type FenceRules,
+  ownCommand,
+  probeFence,
+  selfTest,
+} from "../core/fence/fence.ts";
 import { prepare } from "./support/fence_probes.ts";
 import {
   commandOf,
@@ -226,7 +234,10 @@ describe.each(USERS)("enterFence as $name", (user) => {
     writeFileSync(canary, "canary");
     const layers = [rulesFor(folders, { sockets: "inet" })];
     await using core = await startFenced(user, folders, { layers, act: "wait", input: { hard: false } });
-    const checks = { canary, corePid: core.said.pid, noSockets: true, noExec: true };
+    const checks: FenceCheck = {
+      canary: { path: canary, access: "read" },
+      ...{ corePid: core.said.pid, sockets: "none", noExec: true },
+    };
     const whole = { layers: [rulesFor(folders, { sockets: "inet" }), rulesFor(folders)], act: "selfTest" };
     expect(await runFenced(user, folders, { ...whole, input: { checks, deny: true } })).toMatchObject({ failures: [] });
     expect(await runFenced(user, folders, { ...whole, input: { checks, deny: false } })).toMatchObject({
@@ -293,6 +304,25 @@ describe("enterFence refuses to begin, with a plain reason,", () => {
     );
   });
 
+  kernelTest("selfTest tries what is left where everything may be read, or changed too", async () => {
+    using folders = makeFolders();
+    const canary: Canary = { path: "/dev/urandom", access: "write" };
+    const order = (given: Partial<FenceRules>, checks: FenceCheck) => {
+      const rules = rulesFor(folders, { sockets: "inet", ...given });
+      return { layers: [rules], act: "selfTest", input: { checks, deny: false } };
+    };
+    const inet: FenceCheck = { sockets: "inet" };
+    const held = [order({ read: ["/"] }, { ...inet, canary }), order({ write: ["/"] }, inet)];
+    for (const whole of held) expect(await runFenced(user, folders, whole)).toMatchObject({ failures: [] });
+    expect(await runFenced(user, folders, { ...order({}, { ...inet, canary }), layers: [] })).toMatchObject({
+      failures: [
+        "a file outside can be changed",
+        "a file outside can be changed by another thread of this process",
+        "a local socket can be made",
+      ],
+    });
+  });
+
   test("when the program is not named by an absolute path", async () => {
     using folders = makeFolders();
     await expect(enterFence(rulesFor(folders), ["bun"], {})).rejects.toThrow(/absolute path/);
@@ -300,7 +330,7 @@ describe("enterFence refuses to begin, with a plain reason,", () => {
 });
 
 test("selfTest says that a missing canary proves nothing", async () => {
-  expect(await selfTest({ canary: "/no-such-place" })).toContain(
+  expect(await selfTest({ canary: { path: "/no-such-place", access: "read" }, sockets: "inet" })).toContain(
     "the file that tests the fence is missing, so that nothing is proved",
   );
 });

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { shellPlace } from "../core/commands/shell_place.ts";
+import type { Canary } from "../core/fence/fence_check.ts";
 import { coreRules, findCanary, hostRules } from "../core/fence/fence_plan.ts";
 import type { FenceRules } from "../core/fence/fence_rules.ts";
 import type { HostOrder } from "../core/hosts/hosts.ts";
@@ -220,14 +221,28 @@ describe("with any flags", () => {
 });
 
 describe("findCanary", () => {
+  const core = coreOf(premisesFor([]));
+  const also = (more: Partial<FenceRules>) => findCanary({ ...core, ...more });
+
   test("finds a file that is there and that no rule lets through", () => {
-    const canary = findCanary(coreOf(premisesFor([])));
-    expect(canary).toStartWith("/etc/");
-    expect(findCanary({ ...coreOf(premisesFor([])), read: [canary!] })).not.toBe(canary);
+    const canary = findCanary(core);
+    expect(canary).toEqual({ path: expect.stringMatching(/^\/etc\//), access: "read" });
+    expect(existsSync(canary!.path)).toBe(true);
+    expect(also({ read: [canary!.path] })).not.toEqual(canary);
   });
 
-  test("finds none where all of /etc is let through: then the fence cannot be shown to hold", () => {
-    expect(findCanary({ ...coreOf(premisesFor([])), write: ["/etc", "/usr"] })).toBeUndefined();
-    expect(findCanary({ ...coreOf(premisesFor([])), read: ["/"] })).toBeUndefined();
+  const granted: [what: string, more: Partial<FenceRules>, canary: Canary | undefined][] = [
+    ["/etc", { read: ["/etc"] }, { path: realpathSync("/var"), access: "read" }],
+    ["/etc, to be written", { write: ["/etc"] }, { path: realpathSync("/var"), access: "read" }],
+    ["all to be read", { read: ["/"] }, { path: "/dev/urandom", access: "write" }],
+    ["all to be read and /dev to be written", { read: ["/"], write: ["/dev"] }, undefined],
+    ["everything", { write: ["/"] }, undefined],
+  ];
+  test.each(granted)("where %s is let through, takes what is left", (_what, more, canary) => {
+    expect(also(more)).toEqual(canary);
+  });
+
+  test("takes no file that others may not read: that it is refused would prove nothing", () => {
+    for (const { path } of [findCanary(core)!, also({ read: ["/etc"] })!]) expect(statSync(path).mode & 0o4).toBe(0o4);
   });
 });

@@ -62,12 +62,22 @@ describe.each([...BUN])("tenon as %s", (way: Way) => {
     expect(code).toBe(2);
   });
 
-  fenced("runs no tool whose host is not held", async () => {
+  fenced("does not start when the filter of calls claims to be there and is not", async () => {
     // The probe for filters names none: it goes through.
     const claimed: Told = { kernel: { call: "seccomp", when: [{ arg: 2, noneOf: [0] }], errno: 0 } };
+    const { stderr, code } = await start(way, ["-m", "demo", "hello"], claimed);
+    expect(stderr).toBe("tenon: The fence does not hold: a local socket can be made. Nothing was started\n");
+    expect(code).toBe(2);
+  });
+
+  fenced("runs no tool whose host is not held", async () => {
+    // Only a host has a filter for all of its threads.
+    const claimed: Told = {
+      kernel: { call: "seccomp", when: [{ arg: 1, bits: 1 }], errno: 0 },
+    };
     const { stdout, stderr, code } = await start(way, ["call", "read_file", '{"path":"f.txt"}'], claimed);
     expect(stderr).toBe(
-      "Cannot run read_file: the fence does not hold: a socket can be made; a program can be started\n",
+      "Cannot run read_file: the fence does not hold: a program can be started\n",
     );
     expect(stdout).toBe("");
     expect(code).toBe(1);
@@ -93,12 +103,31 @@ describe.each([...BUN])("tenon as %s", (way: Way) => {
 
   fenced("ends with exit code 2 as a host that says it is behind the fence and is not", async () => {
     const rules = { readExec: [], read: [], devices: [], write: [], writeOnly: [], sockets: "none", exec: true };
-    const setup = { rules, canary: "/etc/passwd", corePid: process.pid, memoryBytes: 1e9 };
+    const setup = { rules, canary: { path: "/etc/passwd", access: "read" }, corePid: process.pid, memoryBytes: 1e9 };
     const { stderr, code } = await start(way, [], { env: { TENON_ROLE: `tools ${JSON.stringify(setup)}` } });
     expect(stderr).toMatch(
       /^tenon host: the fence does not hold: a file outside can be read; .*a socket can be made\n$/,
     );
     expect(code).toBe(2);
+  });
+
+  const wide: [flags: string[], open: RegExp[]][] = [
+    [["--allow-read=/etc"], []],
+    [["--allow-read=/"], [/^reading: \/ was granted/]],
+    [["-C", "/", "--allow-broad-workspace"], [/^reading: \/ was granted/, /^changing files: \/ was granted/]],
+    [["-C", "/", "--allow-broad-workspace", "--deny-write"], [/^reading: \/ was granted/]],
+  ];
+  fenced.each(wide)("starts behind the fence with %j, and says what nothing is outside of", async (flags, open) => {
+    const { stdout, code } = await start(way, [...flags, "doctor", "--json"]);
+    expect(code).toBe(0);
+    const { level, not_covered } = JSON.parse(stdout).fence;
+    expect(level).toBe("kernel");
+    const told = not_covered.filter((line: string) => line.includes("/ was granted"));
+    expect(told.length).toBe(open.length);
+    for (const [index, words] of open.entries()) expect(told[index]).toMatch(words);
+    const call = await start(way, [...flags, "call", "list_files", '{"path":"/etc"}']);
+    expect(call.stdout).toContain("passwd\n");
+    expect(call.code).toBe(0);
   });
 
   const kernels: [errno: number, reason: string][] = [

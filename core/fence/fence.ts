@@ -9,7 +9,8 @@ import { join } from "../path.ts";
 import { isExecutable, programFolder } from "../runtime.ts";
 import { linuxSystemRules } from "./system_rules.ts";
 
-export { type FenceCheck, selfTest } from "./fence_check.ts";
+export { type Canary, type FenceCheck, selfTest } from "./fence_check.ts";
+export { openByGrant } from "./not_covered.ts";
 export type { FenceRules, FenceStatus, SystemRules } from "./fence_rules.ts";
 
 /** What holds the tools of this process, without changing anything. Never throws: where nothing holds, it says `guard` and why. */

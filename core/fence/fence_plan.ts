@@ -1,7 +1,8 @@
 /** What each process may touch, made from the premises: the rules of the fence for core and for every host. */
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import process from "node:process";
+import type { Canary } from "./fence_check.ts";
 import type { FenceRules, SystemRules } from "./fence_rules.ts";
 import type { HostOrder } from "../hosts/hosts.ts";
 import { dirname, isInside, join } from "../path.ts";
@@ -79,13 +80,28 @@ function programFiles(): string[] {
   return isExecutable() ? [] : [realOf(programFolder())];
 }
 
+/** Files that most machines have, tried first: a tool's harm is to read a file. */
+const FILES = ["hostname", "fstab", "machine-id", "issue", "login.defs", "shells", "profile", "motd"];
+/** Folders that every machine has. The profile for macOS lets `/` itself be listed. */
+const FOLDERS = process.platform === "darwin" ? ["/var", "/Users"] : ["/var", "/"];
+/** A device that every user may write and that the rules let be read only. Opening it changes nothing. */
+const DEVICE = "/dev/urandom";
+
 /**
- * A file that no rule lets through and that every user may read: what the self-test tries. Without one the fence could not be
- * shown to hold.
+ * What the self-test tries: what no rule lets through and every user may read. Where nothing is left to be read (`--allow-read=/`),
+ * what may not be written; nothing where all of it was granted.
  */
-export function findCanary(rules: FenceRules): string | undefined {
-  const granted = [...rules.readExec, ...rules.read, ...rules.write, ...rules.writeOnly];
-  const known = ["hostname", "fstab", "machine-id", "issue", "login.defs", "shells", "profile", "motd"];
-  return known.map((name) => realOf(join("/etc", name)))
-    .find((path) => existsSync(path) && !granted.some((folder) => isInside(folder, path)));
+export function findCanary({ readExec, read, devices, write, writeOnly }: FenceRules): Canary | undefined {
+  const isOutside = (path: string, granted: string[]) => !granted.some((folder) => isInside(folder, path));
+  const unread = [...FILES.map((name) => join("/etc", name)), ...FOLDERS].map(realOf)
+    .find((path) => isForAll(path, "read") && isOutside(path, [...readExec, ...read, ...write]));
+  if (unread !== undefined) return { path: unread, access: "read" };
+  if (!isForAll(DEVICE, "write") || !isOutside(DEVICE, [...devices, ...write, ...writeOnly])) return undefined;
+  return { path: DEVICE, access: "write" };
+}
+
+/** By the mode's bits for others: chmod(2). */
+function isForAll(path: string, access: Canary["access"]): boolean {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  return (mode & (access === "read" ? 0o4 : 0o2)) !== 0;
 }

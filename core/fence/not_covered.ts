@@ -1,5 +1,8 @@
 /** What each level of the fence leaves open, a line each, in words for the user. */
 
+import { isRoot } from "../path.ts";
+import type { Policy } from "../permissions/policy.ts";
+
 /** Neither programs nor the runtime of a host start without it. */
 function openOfSystem(places: string): string {
   return `files of the system (${places}): commands and the code of plugins can read them; only the file tools refuse them`;
@@ -14,6 +17,16 @@ export function openOnLinux(abi: number): string[] {
     "other processes: their names and command lines can be read",
     "hard links in the workspace to files outside: they are files of the workspace",
     ...(abi < 6 ? [`other processes of yours: signals reach them (Landlock ABI ${abi}; held from ABI 6 on)`] : []),
+  ];
+}
+
+/** What the user's own flags leave nothing outside of. */
+export function openByGrant(policy: Pick<Policy, "read" | "write">): string[] {
+  const isAll = (kind: "read" | "write") => policy[kind].state !== "deny" && policy[kind].scope.some(isRoot);
+  const untried = "so no file is outside, and the self-test at start tried none";
+  return [
+    ...(isAll("read") ? [`reading: / was granted, ${untried}`] : []),
+    ...(isAll("write") ? [`changing files: / was granted, ${untried}`] : []),
   ];
 }
 

@@ -50,7 +50,7 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
   const isWritable = writableIn(policy);
   let count = 0;
   // Looks at a hundred places of the system: not before the first host, when the model has long been asked.
-  let found: ReturnType<typeof findPlaces> | undefined;
+  let system: SystemRules | undefined;
 
   return (order) => {
     const commands = order.needs.run
@@ -64,10 +64,12 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
     // What the user let through is for commands; a plugin gets what it names.
     const names = policy.env.scope.filter((name) => (commands && isOwn) || order.needs.env?.includes(name));
     const env = { ...cleanEnvironment(process.env, { home, tmp, names, isWritable }), ...commands?.place.env };
-    const held = fence.level === "kernel" ? found ??= findPlaces(premises) : undefined;
+    system ??= fence.level === "kernel" ? systemRules() : undefined;
+    const rules = system ? hostRules(order, system, commands) : null;
+    const canary = rules ? findCanary(rules) : undefined;
     const connection = connectProcess({
-      rules: held ? hostRules(order, held.system, commands) : null,
-      ...(held?.canary === undefined ? {} : { canary: held.canary }),
+      rules,
+      ...(canary === undefined ? {} : { canary }),
       corePid: process.pid,
       memoryBytes: MEMORY_BYTES,
     }, env);
@@ -75,12 +77,6 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
     if (scratch !== undefined) clearAtEnd(connection, scratch);
     return connection;
   };
-}
-
-/** What the fence of every host is made from. */
-function findPlaces(premises: Premises): { system: SystemRules; canary: string | undefined } {
-  const system = systemRules();
-  return { system, canary: findCanary(coreRules(premises, system, [])) };
 }
 
 /** However the host ends, or core: what a command left in its folders goes with it. */
@@ -116,7 +112,7 @@ export async function takePlace(premises: Premises, further: readonly string[]):
   delete process.env[ROLE];
   await hardenCore();
   const canary = findCanary(rules);
-  const failures = canary === undefined ? ["nothing outside is there to be tried"] : await selfTest({ canary });
+  const failures = await selfTest({ ...(canary === undefined ? {} : { canary }), sockets: rules.sockets });
   if (failures.length > 0) throw new Error(failures.join("; "));
 }
 
