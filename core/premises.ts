@@ -45,8 +45,8 @@ export async function openPremises(
   canAsk: boolean,
   { lookOnly = false, asksNobody }: { lookOnly?: boolean; asksNobody?: string } = {},
 ): Promise<Premises> {
-  const root = await openRoot(options.workspace);
   const folders = userFolders();
+  const root = await openRoot(options, folders);
   const broad = options.allowBroadWorkspace ? undefined : broadness(root, folders);
   if (broad !== undefined && !lookOnly) throw usageError(`Cannot work in "${oneLine(root)}": ${broad}. ${NARROWER}`);
   const place = placeAt(root, namedRoot(options.workspace, root, readEnv("PWD")));
@@ -118,7 +118,7 @@ export function userFolders(): Folders {
 }
 
 /** The real folder behind the name. Under Deno its permission is looked at first: Deno itself would ask. */
-async function openRoot(name: string): Promise<string> {
+async function openRoot({ workspace: name, allowBroadWorkspace }: Options, folders: Folders): Promise<string> {
   const shown = oneLine(name);
   if (denoState({ name: "read", path: name }) === "denied") {
     throw usageError(
@@ -127,6 +127,9 @@ async function openRoot(name: string): Promise<string> {
     );
   }
   if (!mayRead(name)) {
+    // To let Deno read all of a home folder is no advice, when tenon would not work in it.
+    const broad = allowBroadWorkspace ? undefined : broadness(resolve(name), folders);
+    if (broad !== undefined) throw usageError(`Cannot work in "${shown}": ${broad}. ${NARROWER}`);
     throw usageError(`Cannot work in "${shown}": Deno may not read it. Start with deno run --allow-read="${shown}"`);
   }
   const kind = await stat(name).catch(() => undefined);

@@ -227,6 +227,25 @@ describe.concurrent.each([...WAYS])("tenon as %s", (way: Way) => {
 
 describe.concurrent("tenon under Deno", () => {
   const program = SOURCES;
+
+  test("is not to be let read all of / or of a home folder, in which it would not work", async () => {
+    await using temp = await tempWorkspace();
+    const places: [cwd: string, what: string][] = [
+      ["/", "it is the root of the file system"],
+      [temp.root, "it is your home folder"],
+      [temp.top, "it holds your home folder"],
+    ];
+    for (const [cwd, what] of places) {
+      const start = { cwd, env: { HOME: temp.root }, deno: { read: [program] }, args: ["call", "list_files"] };
+      expect(await runTenon("deno", start)).toEqual({
+        code: 2,
+        stdout: "",
+        stderr:
+          `tenon: Cannot work in ".": ${what}. Go to the folder of one project, or give --allow-broad-workspace\n`,
+      });
+    }
+  });
+
   const grants: [what: string, deno: DenoGrants, code: number, stderr: RegExp][] = [
     [
       "the workspace may not be read",
