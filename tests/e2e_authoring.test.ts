@@ -225,7 +225,7 @@ export const handler = async ({ url }, { fetch, workspace }) => {
     ]);
     await using bare = await tempWorkspace();
     const home = join(bare.top, "home");
-    await mkdir(home);
+    await mkdir(home, { recursive: true });
     // An empty home, no network; then a file where the folder should be.
     for (const files of [{}, { plugins: "" }]) {
       await writeFiles(join(home, ".config", "tenon"), files);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, mkdir, readdir, readFile, utimes } from "node:fs/promises";
+import { chmod, chown, readdir, readFile, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "../core/path.ts";
 import { openOwnWorkspace } from "../core/files/workspace.ts";
@@ -142,7 +142,7 @@ describe.each(RUNTIMES)("permissions under %s", (_name, run) => {
     }
     await temp.sh("chmod 444 ro.txt; chmod 555 rod; chmod 755 ..");
     const home = join(temp.top, "home");
-    await mkdir(home, { mode: 0o777 });
+    await chmod(home, 0o777);
     const child = Bun.spawn([
       ...user.before,
       ...run(fixture("edits_in_a_folder.ts"), temp.root, "ro.txt", "rod/f.txt", "rw.txt"),
