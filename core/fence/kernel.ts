@@ -73,13 +73,19 @@ async function loadKernel(): Promise<Kernel> {
   };
 }
 
+/** Throws with what the loader said. Anything else than that a library did not load is no reason to try the next one. */
 function firstOf<T>(names: string[], open: (name: string) => T): T {
+  const reasons: string[] = [];
   for (const name of names) {
     try {
       return open(name);
-    } catch {
-      // Another C library: the next name.
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      // Bun runs without its compiler where it may not reserve the address space for it, and then without FFI.
+      const why = `Bun cannot call the kernel here (${message}): the address space may be limited (ulimit -v)`;
+      if (code !== "ERR_DLOPEN_FAILED") throw new Error(why);
+      reasons.push(message);
     }
   }
-  throw new Error(`the kernel's fence found no C library (${names.join(", ")})`);
+  throw new Error(`the kernel's fence found no C library (${reasons.join("; ")})`);
 }
