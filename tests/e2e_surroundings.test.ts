@@ -64,6 +64,23 @@ describe.each([...WAYS])("tenon as %s", (way) => {
   });
 });
 
+describe.each(["bun", "executable"] as const)("tenon as %s", (way) => {
+  test.each([101, 100, 32])("runs a tool where %d files may be open at a time", async (count) => {
+    await using temp = await tempWorkspace();
+    const shell = `ulimit -n ${count}; exec "$@"`;
+    const { code, stdout } = await runTenon(way, { cwd: temp.root, args: ["call", "get_time"], shell });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("UTC")]);
+  });
+
+  test("says where there is no fence because the address space is limited", async () => {
+    await using temp = await tempWorkspace();
+    const shell = 'ulimit -v 1000000; exec "$@"';
+    const { stderr } = await runTenon(way, { cwd: temp.root, args: ["call", "get_time"], shell });
+    expect(stderr).toStartWith("Nothing holds the tools: no fence by the kernel: Bun cannot call the kernel here");
+    expect(stderr).toContain(": the address space may be limited (ulimit -v)");
+  });
+});
+
 // Deno, and an executable, end by themselves before the first line of tenon runs.
 test("tenon says that the folder it was started in was deleted", async () => {
   await using temp = await tempWorkspace();

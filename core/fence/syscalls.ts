@@ -13,6 +13,7 @@ const NUMBERS = {
   capset: [126, 91],
   close_range: [436, 436],
   dup3: [292, 24],
+  fcntl: [72, 25],
   execve: [59, 221],
   execveat: [322, 281],
   landlock_add_rule: [445, 445],

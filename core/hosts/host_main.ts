@@ -13,7 +13,7 @@ import {
   ownCommand,
   selfTest,
 } from "../fence/fence.ts";
-import { openKernel } from "../fence/kernel.ts";
+import { demand, type Kernel, openKernel } from "../fence/kernel.ts";
 import type { Channel, FromHost } from "./protocol.ts";
 import { ROLE } from "./role.ts";
 
@@ -28,12 +28,18 @@ export interface HostSetup {
   memoryBytes: number;
 }
 
-/** Above what a child of a tool inherits; `close-on-exec` sees to the rest. */
-const INPUT = 100;
-const OUTPUT = 101;
-const O_CLOEXEC = 0o2000000;
+/** Where the handles of core go, and above: above what a child of a tool inherits; `close-on-exec` sees to the rest. */
+const FIRST_HANDLE = 100;
+const F_DUPFD_CLOEXEC = 1030;
+const RLIMIT_NOFILE = 7;
 const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
+
+/** Those of the pipes from and to core. */
+interface Handles {
+  input: number;
+  output: number;
+}
 
 /** A plugin may put other functions in the place of these: it must not be able to keep its own host from answering. */
 const { parse, stringify } = JSON;
@@ -44,6 +50,7 @@ const write = writeSync;
 /** Entry of the process: the whole value of ROLE. Ends the process with exit code 2 and words on stderr when the fence fails. */
 export async function runHost(role: string): Promise<void> {
   delete process.env[ROLE];
+  let handles = { input: 0, output: 1 };
   try {
     const [, part, json = ""] = /^(host|tools) (\{.*\})$/s.exec(role) ?? [];
     const setup = json === "" ? undefined : JSON.parse(json) as HostSetup;
@@ -54,6 +61,8 @@ export async function runHost(role: string): Promise<void> {
       const env = { ...process.env as { [name: string]: string }, [ROLE]: `tools ${json}` };
       await enterFence(setup.rules, ownCommand([]), env);
     }
+    // Behind the fence: nothing of a plugin has been imported yet.
+    if (process.platform === "linux") handles = await moveHandles();
     await settle(setup);
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
@@ -63,7 +72,7 @@ export async function runHost(role: string): Promise<void> {
   for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.on(event, (error) => endUncaught(error, uncaught(error)));
   }
-  serveHost(openChannel());
+  serveHost(openChannel(handles));
 }
 
 /** The runtime would end the process too, but in words of its own. */
@@ -72,12 +81,9 @@ function endUncaught(error: unknown, reason: string): never {
   fail(reason);
 }
 
-/** Behind the fence: nothing of a plugin has been imported yet. */
+/** Tries the fence, and closes what a plugin needs no more. */
 async function settle({ rules, canary, corePid, memoryBytes }: HostSetup): Promise<void> {
-  if (process.platform === "linux") {
-    await moveHandles();
-    await endWithCore(corePid, rules?.exec ?? true);
-  }
+  if (process.platform === "linux") await endWithCore(corePid, rules?.exec ?? true);
   if (!rules) return;
   // What a command reads of its host's memory would be the calls of other tools.
   if (rules.exec) await hardenCore();
@@ -92,14 +98,24 @@ async function settle({ rules, canary, corePid, memoryBytes }: HostSetup): Promi
  * What a handler or a native library prints must not reach the protocol: the handles of core move up, `/dev/null` takes
  * the place of stdin, and stdout goes where stderr goes.
  */
-async function moveHandles(): Promise<void> {
+async function moveHandles(): Promise<Handles> {
   const kernel = await openKernel();
-  kernel.call("dup3", 0, INPUT, O_CLOEXEC);
-  kernel.call("dup3", 1, OUTPUT, O_CLOEXEC);
+  const [input, output] = [moveUp(kernel, 0), moveUp(kernel, 1)];
   const nothing = openSync("/dev/null", "r");
   kernel.call("dup3", nothing, 0, 0);
   kernel.call("dup3", 2, 1, 0);
   if (nothing !== 0) closeSync(nothing);
+  return { input, output };
+}
+
+/** To the first free one from there on; with a low limit from its middle on, since the runtime has the lowest. fcntl(2). */
+function moveUp(kernel: Kernel, handle: number): number {
+  const limits = new BigUint64Array(2);
+  demand(kernel.call("prlimit64", 0, RLIMIT_NOFILE, null, new Uint8Array(limits.buffer)), "to tell a limit");
+  const limit = Number(limits[0]);
+  const moved = kernel.call("fcntl", handle, F_DUPFD_CLOEXEC, Math.min(FIRST_HANDLE, Math.floor(limit / 2)));
+  if (moved < 0) throw new Error(`only ${limit} files may be open at a time. Raise the limit: ulimit -n 1024`);
+  return moved;
 }
 
 /**
@@ -114,12 +130,11 @@ async function endWithCore(corePid: number, startsPrograms: boolean): Promise<vo
   if (process.ppid !== corePid) process.exit(0);
 }
 
-function openChannel(): Channel {
-  const moved = process.platform === "linux";
+function openChannel(handles: Handles): Channel {
   return {
-    send: (message) => writeAll(moved ? OUTPUT : 1, message as FromHost),
+    send: (message) => writeAll(handles.output, message as FromHost),
     receive(handle) {
-      const input = createReadStream("", { fd: moved ? INPUT : 0 });
+      const input = createReadStream("", { fd: handles.input });
       const decoder = new TextDecoder();
       let rest = "";
       input.on("data", (chunk) => {
