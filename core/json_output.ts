@@ -9,6 +9,7 @@ export interface TurnResult {
   /** The text of the last reply; with `stop_reason: "api_error"` the reason. */
   result: string;
   stop_reason: string;
+  /** Also when the text is empty or white space: that answers nothing, whatever `stop_reason` says. */
   is_error: boolean;
   steps: number;
   /** Tokens of all requests of the turn. */
@@ -24,6 +25,10 @@ export interface TurnResult {
 /** The stop reasons of a turn that came to its end by itself. */
 export function isDone(stopReason: string): boolean {
   return stopReason === "end_turn" || stopReason === "stop_sequence";
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === "";
 }
 
 /** Gathers the result of a turn from its events. */
@@ -60,7 +65,7 @@ export function collectTurn(model: string, fence: string): { take(event: Event):
       } else if (event.type === "end") {
         result.stop_reason = event.stop_reason;
         result.steps = event.steps;
-        result.is_error = !isDone(event.stop_reason);
+        result.is_error = !isDone(event.stop_reason) || isBlank(result.result);
       }
     },
   };

@@ -60,7 +60,7 @@ export async function printTurn(options: TurnOptions): Promise<number> {
   if (failure !== undefined) {
     Object.assign(result, { result: failure, stop_reason: "api_error", is_error: true });
     stderr.write(`tenon: ${failure}\n`);
-  } else if (result.result.trim() === "" && isDone(result.stop_reason)) {
+  } else if (result.is_error && isDone(result.stop_reason)) {
     stderr.write("tenon: the model's answer is empty. Ask again, or in other words\n");
   }
   show?.(result);

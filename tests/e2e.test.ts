@@ -149,6 +149,15 @@ describe.concurrent.each([...WAYS])("a turn with tenon as %s", (way: Way) => {
     expect(outcome.code).toBe(1);
   });
 
+  test("says that an answer is empty, in the JSON too, and exits with 1", async () => {
+    await using temp = await tempWorkspace();
+    await using api = await fakeApi([reply({ text: " \n" })]);
+    const outcome = await runTenon(way, towards(api, { cwd: temp.root, args: ["-p", "hi", "--output-format=json"] }));
+    expect(linesOf(outcome)).toMatchObject([{ is_error: true, stop_reason: "end_turn" }]);
+    expect(outcome.stderr).toContain("tenon: the model's answer is empty");
+    expect(outcome.code).toBe(1);
+  });
+
   test("stops at --max-steps, says how to go on, and exits with 1", async () => {
     await using temp = await tempWorkspace({ "notes.txt": "milk\n" });
     const again = () => reply({ text: "Once more.", calls: [{ name: "list_files", input: {} }] });

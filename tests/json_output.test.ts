@@ -70,10 +70,22 @@ describe("isDone", () => {
   for (const [stopReason, done] of cases) {
     test(`is ${done} for "${stopReason}", and the result agrees`, () => {
       expect(isDone(stopReason)).toBe(done);
-      expect(collect(end(stopReason)).is_error).toBe(!done);
+      expect(collect(text("a"), used(), end(stopReason)).is_error).toBe(!done);
     });
   }
 });
+
+test.each(["", " \n\t", "\u00a0\u2028"])(
+  "a turn whose answer is %j is an error, with the stop reason as it came",
+  (blank) => {
+    expect(collect(text(blank), used(), end())).toMatchObject({
+      result: blank,
+      stop_reason: "end_turn",
+      is_error: true,
+    });
+    expect(collect(text("look"), used(), ...called, text(blank), used(), end()).is_error).toBe(true);
+  },
+);
 
 describe("streamObject makes", () => {
   const retry: Event = { type: "retry", reason: "busy", wait_ms: 5 };
