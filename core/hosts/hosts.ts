@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { type Fetching, openFetching } from "./fetching.ts";
 import { basename, extname } from "../path.ts";
 import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
+import { INTERRUPTED, unlessAborted } from "./interrupt.ts";
 import { createQueue } from "./queue.ts";
 import type { CallOptions, Host, Outcome } from "../registry.ts";
 import { createThrottle } from "./throttle.ts";
@@ -33,13 +34,16 @@ export interface Hosts {
   close(): void;
 }
 
-/** In milliseconds: for a host to be ready, and for a call to go on after it was told to stop. */
-export const HOST_LIMITS = { startMs: 10_000, graceMs: 500 };
+/**
+ * In milliseconds: for a plugin to be loaded, since the user waits for the slowest one; for a host to be ready, when a
+ * call waits for it; and for a call to go on after it was told to stop.
+ */
+export const HOST_LIMITS = { loadMs: 5000, startMs: 10_000, graceMs: 500 };
 
 /** Gets what a plugin printed, by the name of its file without the ending. */
 export type Printed = (plugin: string, text: string) => void;
 
-/** Plugins loaded at the same time: each is a process, and `startMs` runs while it waits for a processor. */
+/** Plugins loaded at the same time: each is a process, and `loadMs` runs while it waits for a processor. */
 const LOADS_AT_ONCE = 4;
 
 /** `seen`: what the model has seen of files in this session. */
@@ -52,11 +56,15 @@ export function createHosts(
   const live = new Set<Session>();
   const inTurn = createQueue(LOADS_AT_ONCE);
 
-  function start({ needs, ...order }: HostOrder): Session {
+  const late = (ms: number, how: string, why = "") => ({ ms, reason: `${how} within ${ms / 1000} s${why}` });
+  const loading = late(limits.loadMs, "did not finish loading", " (a top-level await, or a loop?)");
+  const starting = late(limits.startMs, "its host was not ready");
+
+  function start({ needs, ...order }: HostOrder, late: Late): Session {
     const { plugins } = order;
     const name = "file" in plugins ? basename(plugins.file, extname(plugins.file)) : "built-in";
     const hear = (text: string) => printed(name, text);
-    const session = openSession(connect({ needs, ...order }), { type: "start", ...order }, limits, hear);
+    const session = openSession(connect({ needs, ...order }), { type: "start", ...order }, { ...limits, late }, hear);
     live.add(session);
     void session.gone.then(() => live.delete(session));
     return session;
@@ -65,7 +73,7 @@ export function createHosts(
   return {
     load: (plugins) =>
       inTurn(async () => {
-        const session = start({ plugins, needs: {} });
+        const session = start({ plugins, needs: {} }, loading);
         try {
           return await session.ready;
         } finally {
@@ -75,10 +83,10 @@ export function createHosts(
     open(order, tools) {
       const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
       const isPlugin = "file" in order.plugins;
-      const forCalls = keepStarted(() => start(order));
+      const forCalls = keepStarted(() => start(order, starting));
       // Before the user has said yes a plugin gets nothing to change anything with, but for what its guard says of paths.
       const { read = false } = order.needs;
-      const forPreviews = isPlugin ? keepStarted(() => start({ ...order, needs: { read } })) : forCalls;
+      const forPreviews = isPlugin ? keepStarted(() => start({ ...order, needs: { read } }, starting)) : forCalls;
       async function ask(message: Pick<Order, "tool" | "input" | "preview">, options: CallOptions): Promise<Outcome> {
         const session = (message.preview ? forPreviews : forCalls).session();
         const known = byName.get(message.tool);
@@ -125,6 +133,12 @@ interface Session {
   kill(): void;
 }
 
+/** How long a host may take to be ready, and what is said when it took longer. */
+interface Late {
+  ms: number;
+  reason: string;
+}
+
 interface OpenCall {
   settle(outcome: Result | string): void;
   progress(text: string): void;
@@ -134,15 +148,12 @@ interface OpenCall {
 function openSession(
   connection: Connection,
   start: HostStart,
-  limits: typeof HOST_LIMITS,
+  limits: { late: Late; graceMs: number },
   printed: (text: string) => void,
 ): Session {
   const open = new Map<number, OpenCall>();
   const ready = Promise.withResolvers<Loaded[]>();
-  const late = setTimeout(
-    () => ready.reject(new Error(`its host was not ready within ${limits.startMs / 1000} s`)),
-    limits.startMs,
-  );
+  const late = setTimeout(() => ready.reject(new Error(limits.late.reason)), limits.late.ms);
   ready.promise.then(() => clearTimeout(late), () => {
     clearTimeout(late);
     kill();
@@ -228,20 +239,6 @@ function openSession(
 /** A tool that stopped in time says itself how far it came (`Cannot run "npm test": …`); else all it has is an abort. */
 function tells({ content }: Result): boolean {
   return typeof content === "string" && content.startsWith("Cannot ");
-}
-
-const INTERRUPTED = "interrupted by the user";
-
-async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = () => aborted.reject(new Error(INTERRUPTED));
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 function failed(tool: string, reason: string): Outcome {

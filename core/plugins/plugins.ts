@@ -75,23 +75,15 @@ export async function findPlugins(folder: string): Promise<{ files: string[]; se
   return { files: [...files.values()].toSorted(byCodePoint), setAside };
 }
 
-/** Imports a plugin file and checks it. Throws an `Error` that says where and why, for its author. */
+/** Imports a plugin file and checks it, however long that takes. Throws an `Error` that says where and why, for its author. */
 export async function importPlugin(file: string): Promise<Plugin> {
   const name = basename(file).slice(0, -extname(file).length);
   lendModules();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("did not finish loading within 5 s (a top-level await?)")), 5000);
-  });
-  const module = import(pathToFileURL(file).href).catch(async (error) => {
+  const module = await import(pathToFileURL(file).href).catch(async (error) => {
     const { loadProblem } = await import("./load_problem.ts");
     throw new Error(await loadProblem(error, file));
   });
-  try {
-    return await checkPlugin(await Promise.race([module, late]), name);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await checkPlugin(module, name);
 }
 
 /** Checks what a module exports. The file's name is the tool's name; `longest` is the greatest limit of one call in milliseconds. */
