@@ -52,7 +52,8 @@ export function parseGlob(pattern: string): GlobPattern {
   const folders = names.slice(0, plain < 0 ? -1 : plain);
   const text = [...(isAnywhere ? ["**"] : []), ...names].join("/");
   const exact = compile(text);
-  const folded = compile(foldName(text));
+  const foldedText = foldName(text);
+  const folded = compile(foldedText);
   return {
     folder: `${isAbsolute ? "/" : ""}${folders.join("/")}`,
     isDeep: exact.some((segments) => segments.includes("any") || segments.length > folders.length + 1),
@@ -64,6 +65,7 @@ export function parseGlob(pattern: string): GlobPattern {
         const parts = namesOf(spelling);
         if (exact.some((segments) => matchesPath(segments, parts))) return true;
         const twin = foldName(spelling);
+        if (twin === spelling && foldedText === text) return false; // most names: nothing is left to be tried
         return folded.some((segments) => matchesPath(segments, namesOf(twin)));
       });
     },

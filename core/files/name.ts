@@ -3,6 +3,9 @@
 import { Buffer } from "node:buffer";
 import { visible } from "../text.ts";
 
+/** What nearly all names are made of: it is printed, and compared, as it is. */
+const PLAIN = /^[\u0020-\u007e]*$/;
+
 /**
  * A name from the disk as a string. A byte that is not UTF-8 becomes a lone surrogate, U+DC00 plus the byte (PEP 383), so that
  * no two names become one and `toDisk` can give the bytes back.
@@ -35,6 +38,7 @@ export function toDisk(path: string): string | Buffer {
  * these is printed as it is, backslashes too; `readName` turns the others back.
  */
 export function showName(path: string): string {
+  if (PLAIN.test(path)) return path;
   return path.split("/").map((name) => {
     const safe = escapeHidden(name);
     return safe === name ? name : escapeHidden(name.replaceAll("\\", "\\\\"));
@@ -67,11 +71,12 @@ export function readName(shown: string): string {
  * it can be handed back. Printing may double a backslash or make one, so a single one is enough, and none behind a drive.
  */
 export function looksForeign(path: string): boolean {
-  return /^(?:\\|file:|[a-z]:|[a-z]{2,}:\/)/i.test(path);
+  return /^(?:\\|file:|[a-z]:|[a-z]+:(?:\/|$))/i.test(path);
 }
 
 /** Two names are near twins when this is equal: composed or decomposed, one kind of space or apostrophe or another. */
 export function foldName(name: string): string {
+  if (PLAIN.test(name)) return name;
   return name.normalize("NFC").replace(/\p{Zs}/gu, " ").replace(/[\u2018\u2019]/g, "'");
 }
 

@@ -44,11 +44,14 @@ async function* walkFolder(folder: string, entries: Entries, above: Layer[], wal
   const { base, rules, options } = walk;
   const hasRules = entries.some(({ name, kind }) => name === ".gitignore" && kind === "file");
   const layers = hasRules ? [...above, ...await layersOf(folder, base, rules)] : above;
+  // Once for the folder: of a hundred thousand entries each path would be taken apart and put together again.
+  const way = namesBetween(base, folder).map((name) => `${name}/`).join("");
+  const place = showName(shown(folder, rules));
   for (const { name, kind } of entries) {
     const real = childOf(folder, name);
-    const entry: Entry = { path: showName(shown(real, rules)), kind };
+    const entry: Entry = { path: place === "." ? showName(shown(real, rules)) : `${place}/${showName(name)}`, kind };
     const isFolder = kind === "folder";
-    if ((isFolder && SKIPPED.has(name)) || isIgnored(layers, namesBetween(base, real).join("/"), isFolder)) {
+    if ((isFolder && SKIPPED.has(name)) || isIgnored(layers, way + name, isFolder)) {
       options.skipped?.(entry);
     } else if (!isFolder || options.recursive === false) {
       yield { entry, real };
