@@ -64,8 +64,14 @@ export const handler: Handler<Input> = async ({ path, recursive }, { workspace, 
 
 async function lineOf({ path, kind }: Entry, workspace: Workspace): Promise<string> {
   if (kind === "folder") return `${path}/`;
-  if (kind === "other") return `${path} (not a regular file)`;
+  if (kind === "other") return `${path} (${await whatElse(path, workspace)})`;
   return kind === "link" ? `${path} -> ${await targetOf(path, workspace)}` : path;
+}
+
+/** Deno gives names that are not UTF-8 with U+FFFD in them, and then nothing is called so. */
+async function whatElse(path: string, workspace: Workspace): Promise<string> {
+  const isThere = !path.includes("\ufffd") || await workspace.exists(path).catch(() => true);
+  return isThere ? "not a regular file" : "its name is not UTF-8: cannot be opened here";
 }
 
 /** Where a link leads, as a path that can be handed on; a link that leads out is never followed. */

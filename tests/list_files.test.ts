@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { handler } from "../plugins/list_files.ts";
 import { handler as read } from "../plugins/read_file.ts";
+import { runTenon } from "./support/program.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 
 // Some setups make thousands of files.
@@ -143,4 +144,13 @@ describe("list_files", () => {
     const contents = await Promise.all(names.map((path) => read({ path }, temp.context)));
     expect(contents.map((content) => String(content).trim().slice(-1)).sort()).toEqual(["1", "2", "3", "4", "5"]);
   });
+});
+
+test("list_files says under Deno which names are not UTF-8", async () => {
+  await using temp = await tempWorkspace();
+  await temp.sh(`touch "$(printf 'a\\377b')" "$(printf 'own\\357\\277\\275')"; mkfifo "$(printf 'p\\357\\277\\275')"`);
+  const { stdout } = await runTenon("deno", { cwd: temp.root, args: ["call", "list_files"] });
+  expect(stdout).toBe(
+    "a\ufffdb (its name is not UTF-8: cannot be opened here)\nown\ufffd\np\ufffd (not a regular file)\n",
+  );
 });
