@@ -93,9 +93,10 @@ const DEVICE = "/dev/urandom";
  */
 export function findCanary({ readExec, read, devices, write, writeOnly }: FenceRules): Canary | undefined {
   const isOutside = (path: string, granted: string[]) => !granted.some((folder) => isInside(folder, path));
-  const unread = [...FILES.map((name) => join("/etc", name)), ...FOLDERS].map(realOf)
-    .find((path) => isForAll(path, "read") && isOutside(path, [...readExec, ...read, ...write]));
-  if (unread !== undefined) return { path: unread, access: "read" };
+  for (const name of [...FILES.map((file) => join("/etc", file)), ...FOLDERS]) {
+    const path = realOf(name);
+    if (isForAll(path, "read") && isOutside(path, [...readExec, ...read, ...write])) return { path, access: "read" };
+  }
   if (!isForAll(DEVICE, "write") || !isOutside(DEVICE, [...devices, ...write, ...writeOnly])) return undefined;
   return { path: DEVICE, access: "write" };
 }
