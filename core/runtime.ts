@@ -60,20 +60,18 @@ export function readEnv(variable: string): string | undefined {
   return process.env[variable]?.trim() || undefined;
 }
 
-/**
- * Whether this process may read the path without a question of the runtime's own. Always so under Bun, and for the empty
- * path, of which Deno takes no question: nothing is there.
- */
+/** Whether this process may read the path without a question of the runtime's own. Always so under Bun. */
 export function mayRead(path: string): boolean {
-  return path === "" || isGranted({ name: "read", path });
+  return isGranted({ name: "read", path });
 }
 
 /**
  * What Deno was given, without asking anybody. Without Deno there is nothing to ask for. Of what Deno denies a part, the rest counts as
- * denied too: no worker can be given it ("Can't escalate parent thread permissions").
+ * denied too: no worker can be given it ("Can't escalate parent thread permissions"). Of the empty path Deno takes no question:
+ * nothing is there.
  */
 export function denoState(descriptor: DenoDescriptor): "granted" | "prompt" | "denied" {
-  if (!deno) return "granted";
+  if (!deno || ("path" in descriptor && descriptor.path === "")) return "granted";
   const { state, partial } = deno.permissions.querySync(descriptor);
   return state === "granted" && partial === true ? "denied" : state;
 }
