@@ -46,8 +46,12 @@ export const COMMANDS: Attack[] = [
     holds: "lets no command trace its host or core, nor open their memory",
     steps: [bash(python(`import ctypes,os
 l=ctypes.CDLL(None,use_errno=True)
-p=os.getppid()
-for q in {p,os.getppid(),int(open(f"/proc/{p}/stat").read().split(")")[1].split()[1])}:
+above=lambda q: int(open(f"/proc/{q}/stat").read().split(")")[1].split()[1])
+q=os.getpid()
+line=[]
+while q>1: line.append(q); q=above(q)
+# The command's own shell is in its session; its host and core are not.
+for q in [q for q in line if os.getsid(q)!=os.getsid(0)]:
   print("MEM", end=" ")
   try: print(open(f"/proc/{q}/mem","rb"))
   except Exception as e: print(e)
