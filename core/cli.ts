@@ -73,7 +73,9 @@ async function run(task: Task, options: Options, io: Io): Promise<number> {
     return EXIT.done;
   }
   if (task.name === "new") return await (await import("./plugins/author.ts")).runNew(task.plugin, options.plugins, io);
-  const canAsk = task.name !== "call" && isTerminal(0) && io.stderr.tty;
+  // A chat asks on its own screen, also when stderr goes to a file.
+  const canAsk = task.name !== "call" && isTerminal(0) &&
+    (io.stderr.tty || (task.name === "turn" && isChat(task.words, options, io)));
   if (task.name === "trust" && task.folder !== undefined) {
     if (task.folder === "" || !mayRead(task.folder) || !existsSync(task.folder)) {
       throw usageError(`No such folder: "${oneLine(task.folder)}"`);
@@ -174,12 +176,16 @@ async function runTask(
   }
 }
 
+function isChat(words: readonly string[], { print, outputFormat }: Options, { stdout }: Io): boolean {
+  return words.length === 0 && !print && isTerminal(0) && stdout.tty && outputFormat === "text";
+}
+
 async function runPrompt(words: readonly string[], options: Options, setup: Setup, io: Io): Promise<number> {
   const { openModel } = await import("./start.ts");
   const { readPrompt } = await import("./stdin.ts");
   const { registry, catalog } = setup;
   const model = await openModel(options, (line) => io.stderr.write(`${line}\n`));
-  if (words.length === 0 && !options.print && isTerminal(0) && io.stdout.tty && options.outputFormat === "text") {
+  if (isChat(words, options, io)) {
     const { chat } = await import("./chat.ts");
     tellOfPlugins(setup, options, io, { isChat: true });
     return await chat({ setup, model, maxSteps: options.maxSteps, screen: io.stdout });

@@ -118,9 +118,14 @@ export interface OpenModel {
 export async function openModel(options: Options, trace: (line: string) => void): Promise<OpenModel> {
   const system = systemPrompt(await readSystemFile(options.systemFile));
   const model = await chooseModel(options, system);
-  if (!options.trace) return model;
   const { traced } = await import("./model/trace.ts");
-  return { ...model, askWith: (definitions) => traced(model.askWith(definitions), system, definitions, trace) };
+  const { fitted } = await import("./model/fitting.ts");
+  // What does not fit is left out first, so that the trace tells what is sent.
+  const askWith: OpenModel["askWith"] = (definitions) => {
+    const ask = model.askWith(definitions);
+    return fitted(options.trace ? traced(ask, system, definitions, trace) : ask);
+  };
+  return { ...model, askWith };
 }
 
 async function chooseModel(options: Options, system: string): Promise<OpenModel> {
@@ -139,10 +144,7 @@ async function chooseModel(options: Options, system: string): Promise<OpenModel>
   }
   const problem = keyProblem(key);
   if (problem !== undefined) throw usageError(problem);
-  const [{ apiModel, MODEL_LIMITS }, { fitted }] = await Promise.all([
-    import("./model/model.ts"),
-    import("./model/fitting.ts"),
-  ]);
+  const { apiModel, MODEL_LIMITS } = await import("./model/model.ts");
   const baseUrl = options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL");
   if (baseUrl !== undefined) checkBaseUrl(baseUrl);
   const name = options.model ?? DEFAULT_MODEL;
@@ -154,7 +156,7 @@ async function chooseModel(options: Options, system: string): Promise<OpenModel>
   const { credential } = key;
   const { compat, maxTokens } = options;
   const common = { model: name, credential, baseUrl, compat, maxTokens, system, limits };
-  return { name, askWith: (definitions) => fitted(apiModel({ ...common, definitions })) };
+  return { name, askWith: (definitions) => apiModel({ ...common, definitions }) };
 }
 
 /** A number from the user's environment; what is none is a usage error. */

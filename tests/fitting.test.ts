@@ -98,10 +98,23 @@ describe("fitted", () => {
     expect((await say(fittedAgent(api), messages, "next")).stop).toBe("end_turn");
   });
 
+  test("takes out the newest image when the API names no place", async () => {
+    await using api = await fakeApi([
+      reply({ calls: [{ name: "shows_a_picture", input: {} }] }),
+      refusal(400, "invalid_request_error", "Could not process image"),
+      done,
+    ]);
+    const messages = conversation([1]);
+    const turn = await say(fittedAgent(api), messages, "go");
+    expect(turn.stop).toBe("end_turn");
+    expect(imageCount(messages)).toBe(1);
+  });
+
   const unrelated: [words: string][] = [
     ["tools.0.custom.input_schema: is not valid"],
     ["messages.2.content.0.tool_use_id: unexpected"],
     ["messages.9.content.0.image.source: Could not process image"],
+    ["messages: at least one message is required"],
   ];
   test.each(unrelated)("strips nothing when the API says %j", async (words) => {
     await using api = await fakeApi([

@@ -102,7 +102,11 @@ function isLarge({ source }: ImageBlock): boolean {
 function refusedImage(error: ApiError, messages: readonly Message[]): Place | undefined {
   const [, message, ...steps] =
     /^messages\.(\d+)\.content\.(\d+)(?:\.(?:tool_result\.)?content\.(\d+))?\.image\b/.exec(error.words ?? "") ?? [];
-  if (error.status !== 400 || message === undefined) return undefined;
+  if (error.status !== 400) return undefined;
+  // Without a place the newest one is the new one: what was there before had been taken.
+  if (message === undefined) {
+    return /^(?!messages\.\d).*\bimage\b/i.test(error.words ?? "") ? imagesIn(messages).at(-1) : undefined;
+  }
   const block = messages[Number(message)]?.content[Number(steps[0])];
   const named = block?.type === "tool_result" && typeof block.content !== "string"
     ? block.content[Number(steps[1] ?? 0)]

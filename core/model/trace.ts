@@ -18,16 +18,19 @@ export function traced(
   write: (line: string) => void,
 ): Ask {
   let request = 0;
-  let sent = { messages: 0, hash: "" };
+  let sent = { blocks: 0, hash: "" };
   return async function* (messages, signal): AsyncGenerator<Event, Reply> {
     request++;
-    const parts = [JSON.stringify([definitions, system]), ...messages.map((message) => JSON.stringify(message))];
-    const prefix = hashOf(parts.slice(0, 1 + sent.messages));
-    const kept = request === 1 || prefix === sent.hash ? "" : " (CHANGED: the cache begins anew)";
+    // Block by block: a message that grows keeps what it had.
+    const blocks = messages.flatMap(({ role, content }) => content.map((block) => `${role}${JSON.stringify(block)}`));
+    const parts = [JSON.stringify([definitions, system]), ...blocks];
+    const isNew = blocks.length < sent.blocks;
+    const prefix = hashOf(parts.slice(0, 1 + (isNew ? 0 : sent.blocks)));
+    const kept = request === 1 || isNew || prefix === sent.hash ? "" : " (CHANGED: the cache begins anew)";
     const bytes = new TextEncoder().encode(parts.join("")).length;
     write(`trace: request ${request}: ${messages.length} messages, ${bytes} bytes, prefix ${prefix}${kept}`);
     for (const message of messages) write(`trace:   ${messageLine(message)}`);
-    sent = { messages: messages.length, hash: hashOf(parts) };
+    sent = { blocks: blocks.length, hash: hashOf(parts) };
     return yield* ask(messages, signal);
   };
 }

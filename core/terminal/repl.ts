@@ -113,8 +113,8 @@ function commandsOf(
     run: () =>
       [
         ...Array.from(commands, ([name, { help }]) => `  ${`/${name}`.padEnd(widthOfNames(commands))}  ${help}`),
-        "  A line that ends in \\ goes on in the next one. Esc or Ctrl-C stops a turn. Ctrl-D leaves, and so does Ctrl-C on",
-        "  an empty line.",
+        "  A line that ends in \\ goes on in the next one. Esc or Ctrl-C stops a turn.",
+        "  Ctrl-D leaves, and so does Ctrl-C on an empty line.",
       ].join("\n"),
   });
   commands.set("tools", { help: "the tools that the model has", run: () => chat.tools() });
