@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import process from "node:process";
+import { leavingLine } from "./hosts/leaving.ts";
 import type { Ask } from "./agent.ts";
 import { type Approval, createApproval } from "./permissions/approval.ts";
 import { type Catalog, openCatalog } from "./plugins/catalog.ts";
@@ -80,7 +81,9 @@ export async function setUp(options: Options, given: Premises, fence: FenceStatu
       const names = options.tools?.filter((name) => catalog.tools.some((tool) => tool.definition.name === name));
       const next = createRegistry(chosen(catalog, names));
       const isOther = JSON.stringify(next.definitions) !== JSON.stringify(setup.registry.definitions);
+      const [before, leaving] = [setup.registry, next].map(({ tools }) => leavingLine(policy, tools));
       if (isOther || changes.length > 0) setup.registry = next;
+      if (leaving !== undefined && leaving !== before) changes.push(leaving);
       return isOther && changes.length > 0 ? [...changes, "The tools changed: the prompt cache starts anew"] : changes;
     },
   };

@@ -376,15 +376,19 @@ describe.concurrent("a chat in a folder that holds", () => {
       ...[called("a"), reply({ text: "answer one" }), called("b"), reply({ text: "answer two" })],
       ...[called("a"), reply({ text: "answer three" }), called("a"), reply({ text: "answer four" })],
     ]);
-    await using pty = openPty([await executable(), "--base-url", api.url, "-m", "fake-model"], {
+    await using pty = openPty([await executable(), "--base-url", api.url, "-m", "fake-model", "--allow-env=FOO"], {
       cwd: temp.root,
       columns: 200,
-      env: { HOME: join(temp.top, "home"), ANTHROPIC_API_KEY: "sk-test" },
+      env: { HOME: join(temp.top, "home"), ANTHROPIC_API_KEY: "sk-test", FOO: "x" },
     });
     await pty.until(PROMPT);
     expect(await say(pty, "go", "answer one")).toContain("  one");
-    await writeFiles(folder, { "b.ts": plugin("b", "bee") });
-    expect(await say(pty, "go", "answer two")).toMatch(/New tool: b[\s\S]*starts anew[\s\S]* {2}bee/);
+    const seesFoo = plugin("b", "bee").replace(FENCED, 'permissions: { read: true, env: ["FOO"] }');
+    await writeFiles(folder, { "b.ts": seesFoo });
+    // The header told of no grant that a tool used; the one that came later does.
+    expect(await say(pty, "go", "answer two")).toMatch(
+      /New tool: b[\s\S]*Granted: .*b sees FOO[\s\S]*starts anew[\s\S]* {2}bee/,
+    );
     await writeFiles(folder, { "a.ts": plugin("a", "two") });
     expect(await say(pty, "go", "answer three")).toMatch(/Tool changed: a[\s\S]* {2}two/);
     await writeFiles(folder, { "a.ts": "export const definition = {" });
