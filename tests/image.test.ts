@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { kindOfImage, readImage } from "../core/files/image.ts";
 
@@ -45,6 +46,20 @@ function jpegOf(width: number, height: number): Uint8Array {
   );
 }
 
+/** A PNG of 1 × 1 pixel with these chunks of image data, each with a true checksum. */
+function pngOf(...data: (readonly number[])[]): Buffer {
+  const chunk = (type: string, body: readonly number[]) => {
+    const checked = Buffer.from([...Buffer.from(type), ...body]);
+    const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(body.length);
+    checksum.writeUInt32BE(crc32(checked));
+    return Buffer.concat([length, checked, checksum]);
+  };
+  const header = chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0]);
+  const images = data.map((body) => chunk("IDAT", body));
+  return Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), header, ...images, chunk("IEND", [])]);
+}
+
 describe("readImage", () => {
   for (const [media_type, { base64, width, height }] of Object.entries(IMAGES)) {
     test(`measures ${media_type}`, () => {
@@ -62,6 +77,25 @@ describe("readImage", () => {
   test("refuses a PNG that ends before its image data begins", () => {
     const bytes = Buffer.from(IMAGES["image/png"]?.base64 ?? "", "base64");
     expect(readImage(Buffer.concat([bytes.subarray(0, 33), bytes.subarray(-12)]))).toBeUndefined();
+  });
+
+  test.each([
+    { data: "stands in one chunk", chunks: [[0x78, 0xda, 0x63, 0x60, 0, 0, 0, 2, 0, 1]], width: 1 },
+    { data: "is cut inside its header", chunks: [[], [0x78], [0xda, 0x63, 0x60, 0, 0, 0, 2, 0, 1]], width: 1 },
+    { data: "is empty", chunks: [[]], width: undefined },
+    { data: "ends after a byte", chunks: [[0x78]], width: undefined },
+    { data: "is not deflated", chunks: [[0x77, 0x85, 0x63, 0x60]], width: undefined },
+    { data: "has a header that does not check", chunks: [[0x78, 0xdb, 0x63, 0x60]], width: undefined },
+  ])("sees whether a PNG is whole when its data $data", ({ chunks, width }) => {
+    expect(readImage(pngOf(...chunks))?.width).toBe(width);
+  });
+
+  test("refuses a PNG with a changed byte in any chunk", () => {
+    const bytes = Buffer.from(IMAGES["image/png"]?.base64 ?? "", "base64");
+    for (let at = 8; at < bytes.length; at++) {
+      const changed = Uint8Array.from(bytes, (byte, index) => index === at ? byte ^ 1 : byte);
+      expect(readImage(changed)).toBeUndefined();
+    }
   });
 
   test("measures JPEG, and refuses one that is cut anywhere", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { crc32 } from "node:zlib";
 import { join } from "../core/path.ts";
 import type { ContentBlock } from "../core/tool.ts";
 import { definition, handler } from "../plugins/read_file.ts";
@@ -287,6 +288,7 @@ describe("read_file", () => {
   test("refuses an image that is too wide, with the figures", async () => {
     const wide = Buffer.from(PIXEL, "base64");
     wide.writeUInt32BE(8001, 16);
+    wide.writeUInt32BE(crc32(wide.subarray(12, 29)), 29);
     await using temp = await tempWorkspace({ "wide.png": wide });
     expect(await read(temp, { path: "wide.png" })).toBe(
       'Cannot read "wide.png": an image may have 8000 pixels a side, this one has 8001 × 1. Make it smaller',

@@ -1,5 +1,7 @@
 /** Images that the Messages API takes, told by their bytes: kind, size in pixels, and whether they are whole. */
 
+import { crc32 } from "node:zlib";
+
 /** Bytes of an image at most: 5 MB as base64 (the API's limit per image). */
 export const IMAGE_LIMIT = 3_750_000;
 /** Pixels of a side at most (the API's limit). */
@@ -38,20 +40,25 @@ export function readImage(bytes: Uint8Array): Image | undefined {
   return { media_type: kind.media_type, width: sides[0], height: sides[1] };
 }
 
-/** PNG (RFC 2083): IHDR first, image data, IEND; each chunk is length, type, data, checksum. */
+/** PNG (RFC 2083): IHDR first, image data, IEND; each chunk is length, type, data, and the checksum of type and data. */
 function measurePng(bytes: Uint8Array): [number, number] | undefined {
   const view = viewOf(bytes);
-  if (bytes.length < 33 || ascii(bytes, 12, 4) !== "IHDR") return undefined;
-  let hasData = false;
+  if (bytes.length < 33 || ascii(bytes, 12, 4) !== "IHDR" || view.getUint32(8) !== 13) return undefined;
+  const start: number[] = []; // of the data in all IDAT: they are one stream, cut anywhere
   for (let at = 8; at + 12 <= bytes.length;) {
     const type = ascii(bytes, at + 4, 4);
     const end = at + 12 + view.getUint32(at);
-    if (end > bytes.length) return undefined;
-    if (type === "IDAT") hasData = true;
-    if (type === "IEND") return hasData ? [view.getUint32(16), view.getUint32(20)] : undefined;
+    if (end > bytes.length || crc32(bytes.subarray(at + 4, end - 4)) !== view.getUint32(end - 4)) return undefined;
+    if (type === "IDAT" && start.length < 2) start.push(...bytes.subarray(at + 8, Math.min(at + 10, end - 4)));
+    if (type === "IEND") return isZlib(start) ? [view.getUint32(16), view.getUint32(20)] : undefined;
     at = end;
   }
   return undefined;
+}
+
+/** Whether a zlib stream begins so (RFC 1950, 2.2): deflate, and both bytes as one number a multiple of 31. */
+function isZlib([method, flags]: number[]): boolean {
+  return method !== undefined && flags !== undefined && (method & 15) === 8 && (method * 256 + flags) % 31 === 0;
 }
 
 /** JPEG (ITU T.81): segments up to the scan; the frame header has the size; an end marker after the scan. */
