@@ -61,38 +61,56 @@ function isZlib([method, flags]: number[]): boolean {
   return method !== undefined && flags !== undefined && (method & 15) === 8 && (method * 256 + flags) % 31 === 0;
 }
 
-/** JPEG (ITU T.81): segments up to the scan; the frame header has the size; an end marker after the scan. */
+/** JPEG (ITU T.81): segments and scans up to the end marker; the frame header before the first scan has the size. */
 function measureJpeg(bytes: Uint8Array): [number, number] | undefined {
   const view = viewOf(bytes);
   let sides: [number, number] | undefined;
-  for (let at = 2; at + 4 <= bytes.length;) {
+  let hasScan = false;
+  for (let at = 2; at + 2 <= bytes.length;) {
     if (bytes[at] !== 0xff) return undefined;
     const marker = bytes[at + 1] ?? 0;
     if (marker === 0xff) {
       at++; // fill byte
       continue;
     }
+    if (marker === 0xd9) return hasScan ? sides : undefined;
+    if (at + 4 > bytes.length) return undefined;
     const length = view.getUint16(at + 2);
     // Frame headers are C0 to CF but for the tables C4, C8 and CC.
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame && at + 9 <= bytes.length) sides = [view.getUint16(at + 7), view.getUint16(at + 5)];
-    if (marker === 0xda) return hasPair(bytes, at + 2 + length, 0xff, 0xd9) ? sides : undefined;
     if (length < 2) return undefined;
     at += 2 + length;
+    if (marker === 0xda) {
+      hasScan = true;
+      at = endOfScan(bytes, at);
+    }
   }
   return undefined;
 }
 
-/** GIF: blocks after the header and its colour table, at least one image, a trailer. */
+/** Where the first marker after a scan's data is: not a stuffed FF 00, not a fill byte, not a restart (D0 to D7). */
+function endOfScan(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const next = bytes[at + 1] ?? 0;
+    if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
+  }
+  return bytes.length;
+}
+
+/** GIF: blocks after the header and its colour table, at least one image, a trailer. A frame may reach over the screen. */
 function measureGif(bytes: Uint8Array): [number, number] | undefined {
   if (bytes.length < 14) return undefined;
   const view = viewOf(bytes);
-  const sides: [number, number] = [view.getUint16(6, true), view.getUint16(8, true)];
+  let sides: [number, number] = [view.getUint16(6, true), view.getUint16(8, true)];
   let hasImage = false;
   for (let at = 13 + tableSize(bytes[10]); at < bytes.length;) {
     const kind = bytes[at];
     if (kind === 0x3b) return hasImage ? sides : undefined;
     if (kind === 0x2c) {
+      if (at + 10 > bytes.length) return undefined;
+      const [left = 0, top = 0, width = 0, height = 0] = [1, 3, 5, 7].map((field) => view.getUint16(at + field, true));
+      sides = [Math.max(sides[0], left + width), Math.max(sides[1], top + height)];
       hasImage = true;
       at += 10 + tableSize(bytes[at + 9]) + 1;
     } else if (kind === 0x21) {
@@ -107,37 +125,62 @@ function measureGif(bytes: Uint8Array): [number, number] | undefined {
   return undefined;
 }
 
-/** WebP (RFC 9649): a RIFF that is as long as it says, with the size in VP8X, VP8L or VP8. */
+/** WebP (RFC 9649): a RIFF that is as long as it says; the size is the largest of its canvas and its frames. */
 function measureWebp(bytes: Uint8Array): [number, number] | undefined {
-  if (bytes.length < 30) return undefined;
-  const view = viewOf(bytes);
-  const length = view.getUint32(4, true) + 8;
-  const first = 20 + view.getUint32(16, true);
-  if (length > bytes.length || first > bytes.length) return undefined;
-  switch (ascii(bytes, 12, 4)) {
-    case "VP8X":
-      return [1 + (view.getUint32(24, true) & 0xffffff), 1 + (view.getUint32(26, true) >>> 8)];
-    case "VP8L": {
-      const bits = view.getUint32(21, true);
-      return bytes[20] === 0x2f ? [1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff)] : undefined;
-    }
-    case "VP8 ":
-      return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff];
-    default:
-      return undefined;
-  }
+  if (bytes.length < 20) return undefined;
+  const length = viewOf(bytes).getUint32(4, true) + 8;
+  return length > bytes.length ? undefined : measureChunks(bytes.subarray(12, length));
 }
+
+/** The largest sides in a row of WebP chunks, or nothing when a chunk does not hold or none has image data. */
+function measureChunks(bytes: Uint8Array, isFrame = false): [number, number] | undefined {
+  const view = viewOf(bytes);
+  let [hasImage, width, height] = [false, 0, 0];
+  for (let at = 0; at < bytes.length;) {
+    if (at + 8 > bytes.length) return undefined;
+    const size = view.getUint32(at + 4, true);
+    const data = bytes.subarray(at + 8, at + 8 + size);
+    if (data.length < size) return undefined;
+    const type = ascii(bytes, at, 4);
+    // Frames do not nest: followed down, they would use up the stack.
+    const measure = isFrame && type === "ANMF" ? undefined : WEBP_CHUNKS[type];
+    if (measure !== undefined) {
+      const sides = measure(data);
+      if (sides === undefined) return undefined;
+      if (type !== "VP8X") hasImage = true;
+      [width, height] = [Math.max(width, sides[0]), Math.max(height, sides[1])];
+    }
+    at += 8 + size + size % 2; // a chunk of odd size has a byte of padding
+  }
+  return hasImage ? [width, height] : undefined;
+}
+
+const WEBP_CHUNKS: { [type: string]: (data: Uint8Array) => [number, number] | undefined } = {
+  VP8X(data) {
+    if (data.length < 10) return undefined;
+    const view = viewOf(data);
+    return [1 + (view.getUint32(4, true) & 0xffffff), 1 + (view.getUint32(6, true) >>> 8)];
+  },
+  VP8L(data) {
+    if (data.length < 5 || data[0] !== 0x2f) return undefined;
+    const bits = viewOf(data).getUint32(1, true);
+    return [1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff)];
+  },
+  // A key frame has its start code after three bytes (RFC 6386, 9.1).
+  "VP8 "(data) {
+    if (data.length < 10 || ascii(data, 3, 3) !== "\x9d\x01\x2a") return undefined;
+    const view = viewOf(data);
+    return [view.getUint16(6, true) & 0x3fff, view.getUint16(8, true) & 0x3fff];
+  },
+  // A frame of an animation has 16 bytes of its own, then chunks.
+  ANMF(data) {
+    return measureChunks(data.subarray(16), true);
+  },
+};
 
 /** Bytes of the colour table that this byte of flags announces. */
 function tableSize(flags = 0): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
-}
-
-function hasPair(bytes: Uint8Array, from: number, first: number, second: number): boolean {
-  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
-    if (bytes[at + 1] === second) return true;
-  }
-  return false;
 }
 
 function ascii(bytes: Uint8Array, at: number, length: number): string {
