@@ -49,7 +49,8 @@ export const handler: Handler<Input> = async ({ path, offset, limit }, context) 
   );
   const result = image === undefined ? showPage(path, page, { wanted, size }) : showImage(path, image);
   const resolved = await context.workspace.resolve(path);
-  context.seen.note(resolved, { sha256, whole: image !== undefined || page.whole });
+  // An image was shown as pixels, not as its bytes: write_file is not to put text in its place.
+  context.seen.note(resolved, { sha256, whole: image === undefined && page.whole });
   const note = nameNote(path, resolved);
   if (note === undefined) return result;
   return typeof result === "string" ? `${result}\n${note}` : [...result, { type: "text", text: note }];

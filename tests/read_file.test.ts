@@ -282,7 +282,7 @@ describe("read_file", () => {
     const [text, image] = await handler({ path: "pixel.txt" }, temp.context) as ContentBlock[];
     expect(text).toEqual({ type: "text", text: '"pixel.txt" is a PNG image of 1 × 1 pixels:' });
     expect(image).toEqual({ type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } });
-    expect(temp.context.seen.get("pixel.txt")?.whole).toBe(true);
+    expect(temp.context.seen.get("pixel.txt")?.whole).toBe(false);
   });
 
   test("refuses an image that is too wide, with the figures", async () => {

@@ -10,6 +10,7 @@ const read = (path: string, more: object = {}): Call => ["read_file", { path, ..
 const write = (path: string, content: string): Call => ["write_file", { path, content }];
 
 const BOM = "\ufeff";
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==";
 const UNREAD = "it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file";
 const OUTSIDE = "it is outside the workspace. Use a path inside it";
 /** Files outside of the workspace, and one inside. */
@@ -56,6 +57,13 @@ describe("write_file", () => {
     ["a part is not the whole", "seq 1 5 > n.txt", [read("n.txt", { limit: 4 }), write("n.txt", "x\n")], [
       `Cannot write "n.txt": ${UNREAD}`,
     ], { "n.txt": "1\n2\n3\n4\n5\n" }],
+    [
+      "an image that was shown is not text that was read whole",
+      `printf %s '${PIXEL}' | base64 -d > p.png`,
+      [read("p.png"), write("p.png", "x\n")],
+      [`Cannot write "p.png": ${UNREAD}`],
+      { "p.png": Buffer.from(PIXEL, "base64").toString() },
+    ],
     ["a cut line is not the whole", "printf '%5000s\\n' x > l.txt", [read("l.txt"), write("l.txt", "x\n")], [
       `Cannot write "l.txt": ${UNREAD}`,
     ], {}],
