@@ -33,6 +33,18 @@ const GIT = "mkdir -p .git/hooks; echo '[core]' > .git/config";
 describe("watchIntegrity", () => {
   const reported: [what: string, setup: string, command: string, said: string][] = [
     ["a hook of git (PLUG-13)", GIT, "echo x > .git/hooks/post-checkout", ".git/hooks/post-checkout (new)"],
+    [
+      "a hook that may be run now",
+      `${GIT}; echo x > .git/hooks/pre-commit; chmod 644 .git/hooks/pre-commit`,
+      "chmod +x .git/hooks/pre-commit",
+      ".git/hooks/pre-commit",
+    ],
+    [
+      "a large hook that may be run now",
+      `${GIT}; truncate -s 2M .git/hooks/pre-commit; chmod 644 .git/hooks/pre-commit`,
+      "chmod +x .git/hooks/pre-commit",
+      ".git/hooks/pre-commit",
+    ],
     ["git's settings", GIT, "echo '[core] fsmonitor = ./x' > .git/config", ".git/config"],
     [
       "git's folder that becomes a file",
@@ -89,6 +101,7 @@ describe("watchIntegrity", () => {
       `echo '{"version":"1","scripts":{"a":"b"}}' > package.json`,
       `echo '{"scripts": {"a":"b"}}' > package.json`,
     ],
+    ["only others may read a file now", "echo x > .envrc; chmod 600 .envrc", "chmod 644 .envrc"],
     ["other files change", "true", "mkdir src; echo x > src/.envrc; echo x > Makefile"],
     [
       "a large file behind a link changes",

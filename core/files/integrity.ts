@@ -15,8 +15,10 @@ const FILES = [".git", ".git/config", ".git/config.worktree", ".envrc", ".mcp.js
 /** Of these every file that lies directly in them. */
 const FOLDERS = [".git/hooks", ".husky", ".vscode", ".cursor", ".claude"];
 
-/** Bytes of one file, and files of one folder, that are compared; of what is beyond, size, time and number. */
+/** Bytes of one file that are compared; a larger one is known by its size and time. */
 const FILE_LIMIT = 1_000_000;
+
+/** Files of one folder that are looked at, the first by name; a change in the others goes unseen. */
 const FOLDER_LIMIT = 200;
 
 /** Names in one report. */
@@ -69,13 +71,14 @@ async function markOf(path: string): Promise<string | undefined> {
     const stats = await lstat(path);
     if (stats.isSymbolicLink()) return `link to ${await readlink(path)}`;
     if (!stats.isFile()) return stats.isDirectory() ? undefined : "no file";
-    if (stats.size > FILE_LIMIT) return `${stats.size} bytes of ${stats.mtimeMs}`;
+    const mode = (stats.mode & 0o111).toString(8); // git passes over a hook that may not be run
+    if (stats.size > FILE_LIMIT) return `${mode} ${stats.size} bytes of ${stats.mtimeMs}`;
     const { handle } = await openFile(() => Promise.resolve(path));
     try {
       const bytes = new Uint8Array(stats.size);
       const { bytesRead } = await handle.read(bytes, 0, stats.size, 0);
       const content = bytes.subarray(0, bytesRead);
-      return sha256Of(path.endsWith("package.json") ? scriptsOf(content) : content);
+      return `${mode} ${sha256Of(path.endsWith("package.json") ? scriptsOf(content) : content)}`;
     } finally {
       await handle.close();
     }
