@@ -87,15 +87,27 @@ export function tailOf(text: string, limit: number): string {
 export function cutMiddle(text: string, limit = RESULT_LIMIT): string {
   if (text.length <= limit) return text;
   const room = limit - 120; // for the line between
-  let head = headOf(text, Math.ceil(room * 0.6));
-  let tail = tailOf(text, Math.floor(room * 0.4));
-  if (text[head.length] === "\n") head += "\n";
-  const headEnd = head.lastIndexOf("\n");
-  if (headEnd > head.length / 2) head = head.slice(0, headEnd + 1);
-  const tailStart = tail.indexOf("\n");
-  if (tailStart >= 0 && tailStart < tail.length / 2) tail = tail.slice(tailStart + 1);
+  const head = headLines(text, Math.ceil(room * 0.6));
+  const tail = tailLines(text, Math.floor(room * 0.4));
   const leftOut = text.length - head.length - tail.length;
   return `${head}${head.endsWith("\n") ? "" : "\n"}[${leftOut} of ${text.length} characters left out here]\n${tail}`;
+}
+
+/** `headOf`, up to and with its last newline where that lies in its second half; one newline may come on top of `limit`. */
+export function headLines(text: string, limit: number): string {
+  let head = headOf(text, limit);
+  if (head.length === text.length) return head;
+  if (text[head.length] === "\n") head += "\n";
+  const end = head.lastIndexOf("\n");
+  return end > head.length / 2 ? head.slice(0, end + 1) : head;
+}
+
+/** `tailOf`, from after its first newline on where that lies in its first half. */
+export function tailLines(text: string, limit: number): string {
+  const tail = tailOf(text, limit);
+  if (tail.length === text.length) return tail;
+  const start = tail.indexOf("\n");
+  return start >= 0 && start < tail.length / 2 ? tail.slice(start + 1) : tail;
 }
 
 function isHigh(unit: number): boolean {

@@ -73,12 +73,35 @@ describe("createOutput", () => {
     expect(damaged).toBe(false);
   });
 
+  const COUNTED: [what: string, count: number, line: (index: number) => string][] = [
+    ["lines", 10_000, (index) => `${index}`.padStart(99, "x") + "\n"],
+    ["short lines", 200_000, (index) => `${index}\n`],
+    ["coloured lines", 20_000, (index) => `\x1b[31m${index}\x1b[0m and more text\r\n`],
+    ["lines that were written over", 20_000, (index) => `${index} 1%\r${index} 50%\r${index} 100%\n`],
+    ["lines of ten thousand characters", 100, (index) => `${index}`.padStart(10_000, "ä") + "\n"],
+  ];
+  test.each(COUNTED)("counts exactly what it leaves out of %s, and cuts between lines", (_what, count, line) => {
+    const lines = Array.from({ length: count }, (_, index) => line(index));
+    const { text } = shown(lines.join(""));
+    const [, head = "", lost, tail = ""] =
+      /^([^]*)\n\[(\d+) of \d+ bytes left out here, in the middle\]\n([^]*)$/.exec(text) ?? [];
+    expect(text.length).toBeLessThanOrEqual(OUTPUT_LIMIT);
+    expect(text.length).toBeGreaterThan(OUTPUT_LIMIT * 0.6);
+    const [first, last] = [head.split("\n"), tail.split("\n")];
+    const cleaned = lines.map((one) => clean(one).trimEnd());
+    expect(first).toEqual(cleaned.slice(0, first.length));
+    expect(last).toEqual(cleaned.slice(-last.length));
+    expect(Number(lost)).toBe(bytesOf(lines.slice(first.length, -last.length).join("")).length);
+  });
+
   test("cuts one endless line of wide characters between two of them", () => {
     for (const lead of ["", "a", "ab", "abc"]) {
       const { text, damaged } = shown(lead, bytesOf("😀".repeat(200_000)));
       expect(text).not.toContain("\ufffd");
       expect(text.isWellFormed()).toBe(true);
       expect(damaged).toBe(false);
+      const shownBytes = bytesOf(text.replace(/\n\[.*\]\n/, "")).length;
+      expect(text).toContain(`\n[${lead.length + 800_000 - shownBytes} of `);
     }
   });
 

@@ -1,6 +1,6 @@
 /** What a command says, kept in bounded memory: its beginning, its end, and how much there was. */
 
-import { cutMiddle, headOf, tailOf } from "../text.ts";
+import { cutMiddle, headLines, tailLines } from "../text.ts";
 
 /** Takes the bytes as they come. */
 export interface Output {
@@ -50,12 +50,17 @@ export function createOutput(): Output {
 
   function ends(): { text: string; damaged: boolean } {
     const [first, last] = [wholeStart(head), wholeEnd(ending(TAIL_BYTES))];
-    const lost = total - HEAD_BYTES - TAIL_BYTES + (HEAD_BYTES - first.length) + (TAIL_BYTES - last.length);
-    const said = `[${lost} of ${total} bytes left out here, in the middle]`;
-    const room = OUTPUT_LIMIT - said.length - 2;
-    const start = headOf(clean(decode(first)), Math.floor(room * 0.4)).trimEnd();
-    const end = tailOf(clean(decode(last)).trimEnd(), Math.floor(room * 0.6));
-    return { text: `${start}\n${said}\n${end}`, damaged: !isUtf8(first) || !isUtf8(last) };
+    const room = OUTPUT_LIMIT - note(total, total).length - 3; // for the newlines around it, and one that `headLines` may add
+    const start = headLines(clean(decode(first)), Math.floor(room * 0.4));
+    const rest = clean(decode(last)).trimEnd();
+    const end = tailLines(rest, Math.floor(room * 0.6));
+    const shownFirst = bytesTo(first, start);
+    const shownLast = last.length - bytesBefore(last, rest.slice(0, rest.length - end.length), end);
+    const said = note(total - shownFirst - shownLast, total);
+    return {
+      text: `${start}${start.endsWith("\n") ? "" : "\n"}${said}\n${end}`,
+      damaged: !isUtf8(first) || !isUtf8(last),
+    };
   }
 
   return {
@@ -75,6 +80,42 @@ export function createOutput(): Output {
     lastLine: () => clean(decode(ending(LINE_BYTES))).trimEnd().split("\n").at(-1)?.trim() ?? "",
     show: () => total <= HEAD_BYTES + TAIL_BYTES ? whole() : ends(),
   };
+}
+
+function note(lost: number, total: number): string {
+  return `[${lost} of ${total} bytes left out here, in the middle]`;
+}
+
+/**
+ * How many of the bytes the beginning `shown` of their cleaned text stands for. `clean` keeps every newline, so that whole lines are
+ * counted with all that was cleaned away; of a line that is cut, what is shown counts.
+ */
+function bytesTo(bytes: Uint8Array, shown: string): number {
+  const [start, end] = lineAt(bytes, newlinesIn(shown));
+  return Math.min(end, start + sizeOf(shown.slice(shown.lastIndexOf("\n") + 1)));
+}
+
+/** The same for what comes before `shown`, the end of their cleaned text; `before` is the text before it. */
+function bytesBefore(bytes: Uint8Array, before: string, shown: string): number {
+  const [start, end] = lineAt(bytes, newlinesIn(before));
+  if (before === "" || before.endsWith("\n")) return start;
+  return Math.max(start, end - sizeOf(shown.split("\n", 1)[0] ?? ""));
+}
+
+/** Where the line after so many newlines begins, and where it ends, without its newline. */
+function lineAt(bytes: Uint8Array, newlines: number): [start: number, end: number] {
+  let start = 0;
+  for (let count = 0; count < newlines; count++) start = bytes.indexOf(NEWLINE, start) + 1;
+  const end = bytes.indexOf(NEWLINE, start);
+  return [start, end < 0 ? bytes.length : end];
+}
+
+function newlinesIn(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+function sizeOf(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 /** CSI; OSC and the other strings, on one line; the two-character ones: ECMA-48, 5.3 to 5.6, in both their forms. */
