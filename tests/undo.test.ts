@@ -2,12 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createHosts } from "../core/hosts/hosts.ts";
+import { sha256Of } from "../core/hash.ts";
+import type { FileChange } from "../core/hosts/protocol.ts";
 import type { ToolUseBlock } from "../core/message.ts";
 import { grantFor } from "../core/permissions/permissions.ts";
 import { checkPlugin, OWN_TIMEOUT_MS } from "../core/plugins/plugins.ts";
 import { makePolicy } from "../core/permissions/policy.ts";
 import { BUILT_IN, createRegistry, type Host, type Tool } from "../core/registry.ts";
-import { createUndo, restorer } from "../core/undo/undo.ts";
+import { createUndo, restorer, type Undo } from "../core/undo/undo.ts";
 import { openUndoStore, undoFolder } from "../core/undo/undo_store.ts";
 import * as builtin from "../plugins/mod.ts";
 import { flagsOf } from "./support/flags.ts";
@@ -25,7 +27,16 @@ const edit = (path: string, old_string: string, new_string: string): Call => [
 const read = (path: string): Call => ["read_file", { path }];
 
 const SCOPE = "Only what the built-in file tools changed is taken back, not what commands did";
-const FORCE = "With force they are put back all the same; what cannot be is forgotten";
+const FORCE = "With force what was changed since is put back all the same, and what can never be is forgotten";
+
+const KEPT = "What was there before is still kept: mend what is in the way, and undo again";
+
+/** A built-in whose every call makes this change, watched by undo. */
+function changing(undo: Undo, change: FileChange): Host {
+  const host: Host = { call: () => Promise.resolve({ content: "ok", is_error: false, changes: [change] }) };
+  const definition = { name: "w", description: "d", input_schema: {} };
+  return undo.guard({ definition, permissions: { write: true }, source: BUILT_IN, host }).host;
+}
 
 /** The built-in tools with undo around them; what is kept lies beside the workspace, also for the next one that is opened. */
 async function open({ root, top }: TempWorkspace, flags: string[] = ["--allow-write"]) {
@@ -48,8 +59,12 @@ async function open({ root, top }: TempWorkspace, flags: string[] = ["--allow-wr
       undo.newTurn();
       const blocks = calls.map(([name, input], at): ToolUseBlock => ({ type: "tool_use", id: `${at}`, name, input }));
       const results = new Map();
-      for await (const _ of registry.runAll(blocks, results, signal)); // the results are what counts
+      const told: string[] = [];
+      for await (const event of registry.runAll(blocks, results, signal)) {
+        if (event.type === "warning") told.push(event.text);
+      }
       for (const { content, is_error } of results.values()) if (is_error) throw new Error(content);
+      return told;
     },
     takeBack: async (force = false) => (await undo.takeBack({ force, signal })).lines,
   };
@@ -145,13 +160,51 @@ describe("takeBack", () => {
     });
   });
 
-  test("with force forgets what cannot be put back", async () => {
-    await using temp = await tempWorkspace();
+  test.each(changed.slice(2))("with force forgets a file that %s", async (_what, change, problem) => {
+    await using temp = await tempWorkspace({ "d/a.txt": "old\n" });
     const { turn, takeBack } = await open(temp);
-    await turn(write("a.txt", "new\n"));
-    await temp.sh("mv a.txt b.txt; ln -s b.txt a.txt");
-    expect(await takeBack(true)).toEqual(["Left as it is: a.txt: a part of its path is a link now", SCOPE]);
+    await turn(read("d/a.txt"), edit("d/a.txt", "old", "new"));
+    await change(temp.root);
+    const reason = problem.startsWith("it is a directory") ? "it is not a regular file" : problem; // the content is not asked for
+    expect(await takeBack(true)).toEqual([`Left as it is: d/a.txt: ${reason}`, SCOPE]);
     expect(await takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
+  });
+
+  test("with force keeps what may be put back another time", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n" });
+    const { turn } = await open(temp);
+    await turn(read("a.txt"), edit("a.txt", "old", "new"));
+    const denied = await open(temp, ["--deny-write"]);
+    const left = "Left as it is: a.txt: writing it was not granted by the user";
+    expect(await denied.takeBack(true)).toEqual([left, KEPT, SCOPE]);
+    expect(await (await open(temp)).takeBack()).toEqual(["Taken back: a.txt", SCOPE]);
+    expect(await temp.workspace.readText("a.txt")).toBe("old\n");
+  });
+
+  test("with force keeps what cannot be read from the store, until it can", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n" });
+    const { turn, takeBack } = await open(temp);
+    await turn(read("a.txt"), edit("a.txt", "old", "new"));
+    const kept = join(undoFolder(join(temp.top, "state"), temp.root) ?? "", "contents", sha256Of("old\n"));
+    await rm(kept);
+    await mkdir(kept);
+    expect(await takeBack(true)).toEqual(["Left as it is: a.txt: its old content cannot be read now", KEPT, SCOPE]);
+    await rm(kept, { recursive: true });
+    await writeFile(kept, "old\n");
+    expect(await takeBack(true)).toEqual(["Taken back: a.txt", SCOPE]);
+  });
+
+  test("says in plain words that old content is not text, and keeps it", async () => {
+    await using temp = await tempWorkspace();
+    const { hosts, undo, takeBack } = await open(temp);
+    await writeFile(join(temp.root, "a.bin"), "new\n");
+    const change = { path: "a.bin", before: Buffer.from([0xff]).toString("base64"), after: sha256Of("new\n") };
+    await changing(undo, change).call("w", {}, { signal: new AbortController().signal, progress() {} });
+    const left = "Left as it is: a.bin: it was not UTF-8 text, and only text can be put back";
+    expect(await takeBack()).toEqual([left, FORCE, SCOPE]);
+    expect(await takeBack(true)).toEqual([left, KEPT, SCOPE]);
+    expect(await takeBack()).toEqual([left, FORCE, SCOPE]);
+    hosts.close();
   });
 
   test("can be done again when it was cut short", async () => {
@@ -182,10 +235,12 @@ describe("takeBack", () => {
     await chmod(join(temp.root, "d"), 0o700);
   });
 
-  test("says of a file over 10 MB that its old content was not kept", async () => {
+  test("says of a file over 10 MB that its old content was not kept, once when it is changed, too", async () => {
     await using temp = await tempWorkspace({ "big.txt": `old${"x".repeat(10_000_000)}` });
     const { turn, takeBack } = await open(temp);
-    await turn(read("big.txt"), edit("big.txt", "old", "new"));
+    expect(await turn(read("big.txt"), edit("big.txt", "old", "new"), edit("big.txt", "new", "newer"))).toEqual([
+      "The old content of big.txt is over 10 MB and is not kept: undo will not know of it",
+    ]);
     expect((await takeBack())[0]).toBe("Left as it is: big.txt: its old content was not kept");
   });
 });
@@ -223,16 +278,7 @@ describe("what is kept", () => {
     await using temp = await tempWorkspace();
     await writeFile(join(temp.top, "state"), "no folder");
     const { undo } = await open(temp);
-    const host: Host = {
-      call: () =>
-        Promise.resolve({
-          content: "ok",
-          is_error: false,
-          changes: [{ path: "a", before: null, after: "0".repeat(64) }],
-        }),
-    };
-    const definition = { name: "w", description: "d", input_schema: {} };
-    const guarded = undo.guard({ definition, permissions: { write: true }, source: BUILT_IN, host }).host;
+    const guarded = changing(undo, { path: "a", before: null, after: "0".repeat(64) });
     const told: string[] = [];
     const options = { signal: new AbortController().signal, progress() {}, warn: (text: string) => told.push(text) };
     for (const _ of [1, 2]) expect(await guarded.call("w", {}, options)).toMatchObject({ content: "ok" });

@@ -42,7 +42,16 @@ export async function handler({ path, content, replaces }: Restored, context: Co
   if (replaces !== null && now !== replaces) throw because("it was changed since");
   const condition = replaces ?? undefined;
   if (bytes === null) return await workspace.removeFile(path, condition);
-  // Only text is ever replaced, and is written again byte for byte.
-  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  // Text is written again byte for byte.
+  const text = textOf(bytes);
+  if (text === undefined) throw because("it was not UTF-8 text, and only text can be put back");
   await workspace.writeText(path, text, condition === undefined ? {} : { replaces: condition });
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from "node:
 import process from "node:process";
 // @ts-types="../../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
+import { codeOf } from "../files/refusal.ts";
 import { join } from "../path.ts";
 import { mayWrite, readState, writeState } from "../state_file.ts";
 import { sha256Of } from "../hash.ts";
@@ -39,7 +40,7 @@ export interface UndoStore {
   add(id: string, change: { path: string; before: Uint8Array | null | undefined; after: string }): Promise<boolean>;
   /** The last turn that can be taken back. */
   last(): Promise<Turn | undefined>;
-  /** Undefined when it is gone, or is not what it was. */
+  /** Undefined when it is gone, or is not what it was; throws when that cannot be told. */
   contentOf(sha256: string): Promise<Uint8Array | undefined>;
   /** Leaves only these files of the turn; with none the turn is gone. */
   settle(id: string, files: readonly ChangedFile[]): Promise<void>;
@@ -72,7 +73,10 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
   }
 
   async function contentOf(sha256: string): Promise<Uint8Array | undefined> {
-    const bytes = await readFile(join(contents, sha256)).catch(() => undefined);
+    const bytes = await readFile(join(contents, sha256)).catch((error) => {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw error;
+    });
     return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined;
   }
 
