@@ -19,7 +19,7 @@ export const NOT_THROUGH = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?
 const ATTEMPTS = 5;
 
 /** Pairs of looks at a path where the kernel cannot be asked. */
-const LOOKS = 8;
+const LOOKS = 12;
 
 /** Codes of an opening that met another state than the look before it. */
 const MOVED = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
