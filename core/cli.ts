@@ -49,9 +49,9 @@ export async function main(argv: readonly string[]): Promise<never> {
     const { task, options } = parseArgv(argv);
     code = await run(task, options, { stdout, stderr, signal: abort.signal, interrupt: () => abort.abort() });
   } catch (error) {
-    code = isUsage(error) || isApiError(error) ? EXIT.unusable : EXIT.stopped;
+    code = isUsage(error) ? EXIT.unusable : EXIT.stopped;
     const message = error instanceof Error ? error.message : String(error);
-    const known = code === EXIT.unusable;
+    const known = isUsage(error) || isApiError(error);
     stderr.write(`tenon: ${paint(stderr, "red", known ? visible(message) : `a bug: ${oneLine(message, 500)}`)}\n`);
   }
   await stdout.flushed();

@@ -130,6 +130,9 @@ describe("fitted", () => {
   test("does not send a request again that was too large, and makes the next one lighter (L33)", async () => {
     await using api = await fakeApi([refusal(413, "request_too_large", "Request exceeds the maximum size"), done]);
     const messages = conversation([1, 1]);
+    const long = messages[2]?.content[0];
+    if (long?.type !== "tool_result") throw new Error("no result");
+    long.content = [{ type: "text", text: "y".repeat(50_000) }];
     append(messages, { role: "user", content: [{ type: "text", text: "x" }] });
     const turn = await say(fittedAgent(api), messages, "and?");
     expect((turn.error as Error).message).toEndWith(
@@ -138,5 +141,7 @@ describe("fitted", () => {
     expect(api.requests.length).toBe(1);
     expect((await say(fittedAgent(api), messages, "again")).stop).toBe("end_turn");
     expect(imageCount(api.requests[1]?.body.messages)).toBe(0);
+    expect(JSON.stringify(api.requests[1]?.body.messages)).toContain("the rest of this result was left out");
+    expect(JSON.stringify(api.requests[1]?.body.messages).length).toBeLessThan(10_000);
   });
 });

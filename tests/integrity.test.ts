@@ -150,7 +150,7 @@ describe("watchIntegrity", () => {
     await temp.sh(`${GIT}; cd .git/hooks; seq 10000 | xargs touch; truncate -s 5G ../../.envrc`);
     const started = performance.now();
     expect(await warnings(temp, "true")).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   test("is an event of the turn, and no word of the result", async () => {

@@ -5,6 +5,7 @@ import type { Ask, Event } from "../agent.ts";
 import { type ApiError, isApiError } from "./api_error.ts";
 import { readImage } from "../files/image.ts";
 import type { Block, Content, ImageBlock, Message, Reply } from "../message.ts";
+import { headOf } from "../text.ts";
 
 /** Images of one request; above `MANY` of them no side may be over `SIDE` pixels. Source: "Vision", API documentation. */
 const IMAGES = 100;
@@ -82,6 +83,7 @@ function dropImages(messages: readonly Message[]): number {
 
 function dropBytes(messages: readonly Message[]): number {
   const places = imagesIn(messages);
+  if (places.length === 0) return 0; // most conversations: not worth writing out the whole list at every step
   let bytes = JSON.stringify(messages).length;
   let dropped = 0;
   for (const { image, replace } of places) {
@@ -118,7 +120,12 @@ function refusedImage(error: ApiError, messages: readonly Message[]): Place | un
 function lighten(messages: readonly Message[]): void {
   for (const { replace } of imagesIn(messages)) replace(LEFT_OUT);
   for (const block of messages.flatMap((message) => message.content)) {
-    if (block.type !== "tool_result" || typeof block.content !== "string" || block.content.length <= LIGHT) continue;
-    block.content = `${block.content.slice(0, LIGHT).toWellFormed()}\n${SHORTENED}`;
+    if (block.type !== "tool_result") continue;
+    if (typeof block.content === "string") block.content = lightened(block.content);
+    else for (const part of block.content) if (part.type === "text") part.text = lightened(part.text);
   }
+}
+
+function lightened(text: string): string {
+  return text.length <= LIGHT ? text : `${headOf(text, LIGHT)}\n${SHORTENED}`;
 }
