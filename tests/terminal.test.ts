@@ -107,6 +107,11 @@ describe("how an event looks", () => {
   const NOTES: [what: string, events: Event[], err: string][] = [
     ["a result of one line is shown", [call("1"), result("1", "(no output)")], "  (no output)\n"],
     ["a result of more lines is counted", [call("1"), result("1", "a\nb\n")], "  2 lines\n"],
+    ["the last line in brackets is shown", [call("1"), result("1", "a\n[exit code 3]")], "  1 line · exit code 3\n"],
+    ["only the last one is", [call("1"), result("1", "[a]\n[b]\n[exit code 3]\n")], "  2 lines · exit code 3\n"],
+    ["a list in brackets over more lines is counted", [call("1"), result("1", "[\n1\n]")], "  3 lines\n"],
+    ["what an edit did stands for the lines below", [call("1"), result("1", "Edited\n  1\ta\n  2\tb")], "  Edited\n"],
+    ["numbered lines alone are counted", [call("1"), result("1", "  1\ta\n  2\tb")], "  2 lines\n"],
     ["an error is told in the tool's words", [call("1"), result("1", 'Cannot read "x"', true)], '  Cannot read "x"\n'],
     ["a retry tells when and why", [{ type: "retry", reason: "busy", wait_ms: 4000 }], "Trying again in 4 s: busy\n"],
     ["a short wait is not none", [{ type: "retry", reason: "busy", wait_ms: 463 }], "Trying again in 0.5 s: busy\n"],

@@ -212,10 +212,17 @@ export function textOf({ content }: ToolResultBlock): string {
 /** The line number that `read_file` puts before a line. */
 const GUTTER = /^ +\d+\t/;
 
+/**
+ * A line says itself, and so does one that is followed by numbered lines only: what an edit made of them. What a tool says in brackets
+ * of all that it shows is worth more than a count: the exit code, what was left out.
+ */
 function summaryOf(result: ToolResultBlock): string {
-  const text = textOf(result).trimEnd();
-  const lines = text.split("\n").length;
-  return lines === 1 ? oneLine(text.replace(GUTTER, "")) : `${lines} lines`;
+  const [first = "", ...more] = textOf(result).trimEnd().split("\n");
+  if (more.length === 0) return oneLine(first.replace(GUTTER, ""));
+  if (!GUTTER.test(first) && more.every((line) => GUTTER.test(line))) return oneLine(first);
+  const said = /^\[(.+)\]$/.exec(more.at(-1) ?? "")?.[1];
+  if (said === undefined) return `${more.length + 1} lines`;
+  return `${more.length} ${more.length === 1 ? "line" : "lines"} · ${oneLine(said)}`;
 }
 
 function closingNote(used: Usage, steps: number, ms: number): string {
