@@ -126,9 +126,9 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .action((tool, input) => choose({ name: "call", tool, input }));
   program.command("trust").description("list the plugins that lie in the workspace, and trust them as they are now")
     .argument("[dir]", "one folder of them")
-    .option("--yes", "without a question", false)
-    .option("--revoke", "take it back", false)
-    .action((folder, { yes, revoke }) => choose({ name: "trust", folder, yes, revoke }));
+    .option("--yes", "without a question")
+    .option("--revoke", "take it back")
+    .action((folder, { yes = false, revoke = false }) => choose({ name: "trust", folder, yes, revoke }));
   program.command("new").description("write a plugin to start from, and a test for it")
     .argument("<name>", "its name, and that of its file")
     .action((plugin) => choose({ name: "new", plugin }));
