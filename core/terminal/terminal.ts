@@ -186,10 +186,6 @@ export function wordsForStop(stopReason: string, steps: number): string | undefi
       }, the limit of one turn. Raise it with --max-steps`;
     case "max_tokens":
       return "Stopped: the reply was cut at its token limit. Raise it with --max-tokens, or ask for less at once";
-    case "max_cost":
-      return "Stopped: the limit of --max-cost is reached";
-    case "timeout":
-      return "Stopped: the time of --timeout is up";
     case "refusal":
       return "Stopped: the model refused to answer";
     case "model_context_window_exceeded":
