@@ -1,11 +1,10 @@
 /** Runs one command in a shell of its own, as a whole tree of processes that ends with it. */
 
-import { type ChildProcess, spawn } from "node:child_process";
-import process from "node:process";
-import { children, type Descendant, type Descendants, openDescendants } from "./descendants.ts";
+import { type Descendant, openDescendants } from "./descendants.ts";
+import { MARK, markedProcesses } from "./marked.ts";
 import { createOutput, type Output } from "./output.ts";
 import { openPipe, type Pipe } from "./pipe.ts";
-import { codeOf } from "../files/refusal.ts";
+import { type ShellChild, startShellChild } from "./shell_child.ts";
 import { SHELLS } from "./shells.ts";
 
 export interface CommandOrder {
@@ -51,13 +50,14 @@ const ARGUMENT_UNITS = 40_000;
  */
 export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
   const startedAt = performance.now();
-  const family = await openDescendants();
+  const below = await openDescendants();
   const pipe = await openPipe();
   const output = createOutput();
   const shell = await startShell(order, pipe);
+  const family: Family | undefined = below ?? marked(order, shell);
 
   let lastShown = -Infinity;
-  const read = readAll(pipe?.chunks() ?? shell.child.stdout ?? [], (chunk) => {
+  const read = readAll(pipe?.chunks() ?? shell.output, (chunk) => {
     output.push(chunk);
     if (performance.now() - lastShown < PROGRESS_MS) return;
     lastShown = performance.now();
@@ -72,25 +72,31 @@ export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
   if (order.signal.aborted) interrupt();
   order.signal.addEventListener("abort", interrupt, { once: true });
 
-  /** What runs on without the shell. */
-  const rest = (): (string | undefined)[] => {
-    const seen = family?.list().map(({ name }: Descendant) => name) ?? [];
-    return seen.length > 0 || (silent && !hasGroup(shell.child)) ? seen : [undefined];
-  };
+  let left: (string | undefined)[] = [];
+  /** Whether nothing runs on without the shell; notes what does. */
+  async function isAlone(): Promise<boolean> {
+    const seen = (await family?.list() ?? []).map(({ name }) => name || undefined);
+    left = seen.length > 0 || (silent && !shell.hasGroup()) ? seen : [undefined];
+    return left.length === 0;
+  }
+
   const first = await Promise.race([shell.ended, stop.promise]);
   const stopped = typeof first === "string" ? first : undefined;
-  let left: (string | undefined)[] = [];
+  let alone = false;
   if (stopped !== undefined) {
-    signalGroup(shell, "TERM");
-    await until(() => shell.isGone() && rest().length === 0, GENTLE_MS);
+    shell.signalGroup("TERM");
+    await until(async () => shell.isGone() && await isAlone(), GENTLE_MS);
+    left = [];
   } else {
-    await Promise.race([until(() => (left = rest()).length === 0, LEFT_MS), stop.promise]);
+    await Promise.race([read, wait(LOOK_MS)]); // most often the end of the stream is there at once, and one look is enough
+    alone = await Promise.race([until(isAlone, LEFT_MS), stop.promise]) === true;
   }
-  killTree(shell, family);
+  // Who sees all of them needs no further look at nothing.
+  if (!alone || family === undefined) await killTree(shell, family);
   const { code, signal, at } = await shell.ended;
   await Promise.race([read, wait(GENTLE_MS)]);
   pipe?.cancel();
-  shell.child.stdout?.destroy();
+  shell.letGo();
 
   clearTimeout(limit);
   order.signal.removeEventListener("abort", interrupt);
@@ -98,18 +104,14 @@ export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
   return { output, code, signal, durationMs, left, ...(stopped === undefined ? {} : { stopped }) };
 }
 
-interface Shell {
+interface Shell extends ShellChild {
   name: string;
-  child: ChildProcess;
-  isGone(): boolean;
-  ended: Promise<ShellEnd>;
 }
 
-interface ShellEnd {
-  code: number | null;
-  signal: string | null;
-  /** On the clock of `performance`. */
-  at: number;
+/** Whom a command started, wherever they went. */
+interface Family {
+  list(): Descendant[] | Promise<Descendant[]>;
+  end(): void | Promise<void>;
 }
 
 /** bash where there is one, else sh. */
@@ -130,29 +132,7 @@ async function startShell(order: CommandOrder, pipe: Pipe | undefined): Promise<
 
 async function tryShell(name: string, { command, cwd, env }: CommandOrder, pipe: Pipe | undefined): Promise<Shell> {
   const args = ["-c", ...argumentsFor(command, name)];
-  const child = pipe
-    ? spawn(name, args, { cwd, env, stdio: ["ignore", pipe.input, pipe.input], detached: true })
-    // The runtime has a pipe for each stream: a shell before the shell makes them one.
-    : spawn(name, ["-c", 'exec "$0" "$@" 2>&1', name, ...args], {
-      cwd,
-      env,
-      stdio: ["ignore", "pipe", "ignore"],
-      detached: true,
-    });
-  let gone = false;
-  const ended = new Promise<ShellEnd>((resolve) => {
-    child.on("exit", (code, signal) => {
-      gone = true;
-      if (child.pid !== undefined) children.delete(child.pid);
-      resolve({ code, signal, at: performance.now() });
-    });
-  });
-  if (child.pid !== undefined) children.add(child.pid);
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", reject);
-  });
-  return { name, child, isGone: () => gone, ended };
+  return { name, ...await startShellChild(name, { args, cwd, env, handle: pipe?.input }) };
 }
 
 /** The command as it is, or as one that the shell puts together from pieces which each fit in an argument. */
@@ -178,36 +158,26 @@ async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   }
 }
 
+/** Where the kernel does not keep them together their mark does. */
+function marked({ env }: CommandOrder, { name }: Shell): Family | undefined {
+  const mark = env[MARK];
+  return mark === undefined ? undefined : markedProcesses(mark, name, env["PATH"] ?? "");
+}
+
 /** SIGKILL for the shell's group, and for all that left it, as far as it can be seen. */
-function killTree(shell: Shell, family: Descendants | undefined): void {
-  signalGroup(shell, "KILL");
-  family?.end();
+async function killTree(shell: Shell, family: Family | undefined): Promise<void> {
+  shell.signalGroup("KILL");
+  await family?.end();
 }
 
-function signalGroup({ name, child: { pid = NaN } }: Shell, signal: "TERM" | "KILL"): void {
-  try {
-    process.kill(-pid, `SIG${signal}`);
-  } catch (error) {
-    // Deno was given no more than the start of a shell: then a shell has to do it. Otherwise nobody is left.
-    if (codeOf(error) !== "NOT_GRANTED") return;
-    spawn(name, ["-c", `kill -s ${signal} -- -${pid}`], { env: {}, stdio: "ignore" }).on("error", () => {});
-  }
-}
-
-/** Whether somebody is left in the group that the shell led. */
-function hasGroup({ pid = NaN }: ChildProcess): boolean {
-  try {
-    process.kill(-pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Waits for a condition, not longer than so many milliseconds. */
-async function until(holds: () => boolean, mostMs: number): Promise<void> {
+/** Waits for a condition, not longer than so many milliseconds; tells whether it came. */
+async function until(holds: () => boolean | Promise<boolean>, mostMs: number): Promise<boolean> {
   const end = performance.now() + mostMs;
-  while (!holds() && performance.now() < end) await wait(Math.min(LOOK_MS, mostMs));
+  while (!await holds()) {
+    if (performance.now() >= end) return false;
+    await wait(Math.min(LOOK_MS, mostMs));
+  }
+  return true;
 }
 
 function wait(ms: number): Promise<void> {

@@ -47,7 +47,7 @@ export function openUnderDeno(): string[] {
     "links in the workspace that lead outside: Deno follows them, and only tenon's own check of paths stops it",
     "programs that a tool starts: they reach every file and host that you reach",
     "tenon's own process: a plugin that is made for it can end it, freeze it, or take all its memory",
-    "processes that a command moves to a session of their own: they can go on after it",
+    "processes that a command starts with an empty environment, or that write over theirs: they can go on after it",
   ];
 }
 

@@ -8,6 +8,7 @@ import { coreRules, findCanary, hostRules } from "../fence/fence_plan.ts";
 import { connectProcess } from "./host_process.ts";
 import { connectWorker, workerPermissions } from "./host_worker.ts";
 import type { Connect, Connection } from "./hosts.ts";
+import { openKeeper } from "./keeper.ts";
 import { isInside } from "../path.ts";
 import type { Policy } from "../permissions/policy.ts";
 import type { Premises } from "../premises.ts";
@@ -32,16 +33,24 @@ function workers(premises: Premises): Connect {
   const { policy } = premises;
   const granted = SHELLS.filter((command) => denoState({ name: "run", command }) === "granted");
   const run = denoState({ name: "run" }) === "granted" ? true : granted.length > 0 && granted;
+  const isWritable = writableIn(policy);
   return (order) => {
-    const names = ["PATH", "LANG", "TMPDIR", "TZ", ...(order.needs.run ? policy.env.scope : [])];
+    if (!order.needs.run) return connectWorker(workerPermissions(order, policy.env.scope, run), {});
+    const names = ["PATH", "LANG", "TMPDIR", "TZ", ...policy.env.scope];
     const env = Object.fromEntries(names.map((name) => [name, readEnv(name)]));
-    // Nothing confines what a tool starts here, so there is no place that could be kept private.
-    const places = { home: NOWHERE, tmp: env["TMPDIR"] ?? "/tmp" };
-    const isWritable = writableIn(policy);
-    const forCommands = order.needs.run
-      ? { ...cleanEnvironment(env, { ...places, names, isWritable }), ...shellPlace(premises).env }
-      : {};
-    return connectWorker(workerPermissions(order, policy.env.scope, run), forCommands);
+    const [shell] = granted;
+    const tmp = env["TMPDIR"] ?? "/tmp";
+    const { PATH = "" } = cleanEnvironment(env, { home: NOWHERE, tmp, names, isWritable });
+    const keeper = shell === undefined ? undefined : openKeeper(shell, tmp, PATH);
+    const places = keeper ?? { home: NOWHERE, tmp };
+    const forCommands = {
+      ...cleanEnvironment(env, { ...places, names, isWritable }),
+      ...shellPlace(premises).env,
+      ...keeper?.env,
+    };
+    const connection = connectWorker(workerPermissions(order, policy.env.scope, run), forCommands);
+    void connection.closed.then(() => keeper?.end());
+    return connection;
   };
 }
 
