@@ -37,7 +37,7 @@ async function answer(
   question: string | RegExp = "no, with a word",
 ): Promise<string> {
   await pty.until(question);
-  await pty.until(/no, with a word (?: \[s\] show all )?(?:\r\n.*Press .*:.*)?$/);
+  await pty.until(/no, with a word (?: \[s\] show all )?(?:\x07|\r\n.*Press .*:.*)*$/);
   const shown = pty.since();
   pty.mark();
   // A busy machine may have shown the question late: then the pause was too short, and the key is tried again.
