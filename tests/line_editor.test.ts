@@ -91,7 +91,7 @@ describe("pressKey", () => {
       ...["kill_word", "kill_to_end", "kill_to_start"].map((name) => ({ name: name as KeyName })),
     ),
     fc.constantFrom<Key[]>(
-      ...["a", " ", "中", "\u0301", "🦊", "\u200d", "👍🏽", "long word here"].map((text) => ({
+      ...["a", " ", "中", "\u0301", "🦊", "\u200d", "👍🏽", "👩‍👩‍👧", "long word here"].map((text) => ({
         name: "text" as const,
         text,
       })),
@@ -144,6 +144,15 @@ const LAYOUTS: [what: string, text: string, rows: string[], cursor: [number, num
   ["a wide character that does not fit", "123456789012中|", ["› 123456789012", "  中"], [1, 4]],
   ["several rows", "ab\ncd|\n", ["› ab", "  cd", "  "], [1, 4]],
   ["hidden characters, written out", "a\u202eb|", ["› a\\u{202e}b"], [0, 12]],
+  ["a family of joined emoji, as it is", "a\u{1f469}\u200d\u{1f469}\u200d\u{1f467}b|", [
+    "› a\u{1f469}\u200d\u{1f469}\u200d\u{1f467}b",
+  ], [0, 6]],
+  ["a flag of tag characters, as it is", "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}|", [
+    "› \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+  ], [0, 4]],
+  ["a joiner between letters, written out", "a\u200db|", ["› a\\u{200d}b"], [0, 12]],
+  ["a joiner behind an emoji, written out", "\u{1f469}\u200d|", ["› \u{1f469}\\u{200d}"], [0, 12]],
+  ["emoji that no picture joins, written out", "\u{1f98a}\u200d\u{1f98a}|", ["› \u{1f98a}\\u{200d}\u{1f98a}"], [0, 14]],
   ["a tab", "a\tb|", ["› a    b"], [0, 8]],
 ];
 

@@ -13,6 +13,12 @@ export interface Layout {
   cursorColumn: number;
 }
 
+/**
+ * One picture of the Unicode Consortium's list (Technical Standard #51): what joins its parts hides nothing. Anywhere else
+ * a joiner is written out, since two texts must not look the same.
+ */
+const EMOJI = /^\p{RGI_Emoji}$/v;
+
 /** The first row begins with the prompt, the others are set in as far. Hidden characters are written out. */
 export function layOut({ text, cursor }: Pick<Line, "text" | "cursor">, prompt: string, columns: number): Layout {
   const room = Math.max(columns - 1, widthOf(prompt) + 8);
@@ -31,7 +37,8 @@ export function layOut({ text, cursor }: Pick<Line, "text" | "cursor">, prompt: 
   }
 
   for (const cluster of clustersOf(text)) {
-    const shown = cluster === "\n" ? "" : visible(cluster.replaceAll("\t", "    "));
+    const written = cluster === "\n" ? "" : visible(cluster.replaceAll("\t", "    "));
+    const shown = EMOJI.test(cluster) ? cluster : written;
     // What was written out can be long; it is divided like any text.
     const pieces = shown === cluster ? [shown] : clustersOf(shown);
     if (used + widthOf(pieces[0] ?? "") > room) nextRow();
