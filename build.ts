@@ -69,7 +69,7 @@ const DEVELOPMENT = [
 export function denoArguments({ entry, outfile, flags }: Build): string[] {
   const read = flags.allow.read ?? ["."];
   const net = ["api.anthropic.com", ...(Array.isArray(flags.allow.net) ? flags.allow.net : [])];
-  const env = ["ANTHROPIC_*", "HOME", "XDG_*", "CI", "NO_COLOR", "TERM"];
+  const env = ["ANTHROPIC_*", "HOME", "PATH", "XDG_*", "CI", "NO_COLOR", "TERM"];
   const given = {
     ...flags,
     allow: {

@@ -224,12 +224,7 @@ test.concurrent.each(RUNTIMES)(
     await mkdir(bin, { recursive: true });
     await writeFile(join(home, ".gitconfig"), "[user]\nname = Ada\nemail = ada@example.org\n");
     await writeFile(join(bin, "own-program"), "#!/bin/sh\necho own\n", { mode: 0o755 });
-    const denoFlags = [
-      `--allow-read=${home}`,
-      "--allow-env=PATH,ANTHROPIC_*,HOME,XDG_*",
-      "--allow-run",
-      "--allow-write=.",
-    ];
+    const denoFlags = [`--allow-read=${home}`, "--allow-run", "--allow-write=."];
     await using shell = await openShell({
       home,
       env: { PATH: `/usr/bin:/bin:${bin}` },

@@ -79,7 +79,7 @@ function fromSource(way: "bun" | "deno", host: string | undefined): string[] {
   return [
     ...[own("node_modules/.bin/deno"), "run", "--no-prompt", "--no-remote", "--deny-import"],
     ...[`--allow-read=.,${SOURCES}`, ...(host === undefined ? [] : [`--allow-net=${host}`])],
-    ...["--allow-env=ANTHROPIC_*,HOME,XDG_*,CI,NO_COLOR,TERM", "--ignore-env", own("mod.ts")],
+    ...["--allow-env=ANTHROPIC_*,HOME,PATH,XDG_*,CI,NO_COLOR,TERM", "--ignore-env", own("mod.ts")],
   ];
 }
 

@@ -185,7 +185,7 @@ export async function commandOf(way: Way, { program, deno = {} }: Omit<Start, "c
   ];
 }
 
-const ENV = ["ANTHROPIC_*", "HOME", "XDG_*", "CI", "NO_COLOR", "TERM"];
+const ENV = ["ANTHROPIC_*", "HOME", "PATH", "XDG_*", "CI", "NO_COLOR", "TERM"];
 
 /** The line of the README. Without `--ignore-env` the SDK's look at its variables would end the program. */
 function denoFlags(

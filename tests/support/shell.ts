@@ -53,7 +53,7 @@ export function denoCommand(...flags: string[]): string[] {
     "--no-remote",
     "--deny-import",
     `--allow-read=.,${SOURCES}`,
-    "--allow-env=ANTHROPIC_*,HOME,XDG_*,CI,NO_COLOR,TERM",
+    "--allow-env=ANTHROPIC_*,HOME,PATH,XDG_*,CI,NO_COLOR,TERM",
     "--ignore-env",
     ...flags,
     join(SOURCES, "mod.ts"),
