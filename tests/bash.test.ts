@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { openUnderDeno } from "../core/fence/not_covered.ts";
 import { checkPlugin, OWN_TIMEOUT_MS } from "../core/plugins/plugins.ts";
 import * as plugin from "../plugins/bash.ts";
 import { openPty } from "./support/pty.ts";
@@ -430,13 +431,16 @@ describe.concurrent("under Deno bash", () => {
     }
   });
 
-  test("says of what it left only what was ended", async () => {
+  test("says of what it left only what was ended, and tenon doctor what can be left", async () => {
     const mark = `9876.${process.pid}${marks++}`;
     await using shell = await openShell({ command: GRANTS[1]!.command });
     const { content } = await shell.bash(`setsid env -i /bin/sleep ${mark} >/dev/null 2>&1 & sleep 0.3; echo done`);
     const [escaped, ...more] = await processesOf(`/bin/sleep ${mark}`);
     expect(more).toEqual([]);
     process.kill(escaped!, "SIGKILL");
+    expect(openUnderDeno()).toContain(
+      "processes that a command starts with an empty environment, or that write over theirs: they can go on after it",
+    );
     expect(content).toMatch(new RegExp(`^done\\n${END(0)}`));
   });
 
