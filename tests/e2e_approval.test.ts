@@ -3,14 +3,12 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { PAUSE_MS } from "../core/terminal/ask.ts";
 import { UNCONFINED } from "../core/terminal/question.ts";
+import { answer, PROMPT, results, say } from "./support/asking.ts";
 import { type Answer, type FakeApi, fakeApi, reply } from "./support/fake_api.ts";
 import { openTenon, runTenon, type Start, type Way, WAYS, writeFiles } from "./support/program.ts";
-import type { Pty } from "./support/pty.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 
 setDefaultTimeout(60_000); // each wait has its own limit
-
-const PROMPT = /› \x1b\[0m\r\x1b\[2C$/; // an empty line, and nothing after it
 
 type Input = { [name: string]: unknown };
 const calls = (...list: [name: string, input: Input][]): Answer =>
@@ -27,44 +25,6 @@ function towards(api: FakeApi, { root }: TempWorkspace, args: string[], run: str
     env: { ANTHROPIC_API_KEY: "sk-test" },
     deno: { net: [new URL(api.url).host], write: ["."], run },
   };
-}
-
-/** Waits for the question behind the last mark, and answers it by a key that counts. */
-async function answer(
-  pty: Pty,
-  key: string,
-  echo: string | RegExp,
-  question: string | RegExp = "no, with a word",
-): Promise<string> {
-  await pty.until(question);
-  await pty.until(/no, with a word (?: \[s\] show all )?(?:\x07|\r\n.*Press .*:.*)*$/);
-  const shown = pty.since();
-  pty.mark();
-  // A busy machine may have shown the question late: then the pause was too short, and the key is tried again.
-  for (let tries = 1; tries < 8; tries++) {
-    await Bun.sleep(PAUSE_MS * tries + 50);
-    pty.type(key);
-    if (await pty.until(echo, 500).then(() => true, () => false)) return shown;
-  }
-  await pty.until(echo);
-  return shown;
-}
-
-/** What the model was told of the calls of its last reply. */
-function results(api: FakeApi, request: number): string[] {
-  return api.requests[request]?.body.messages.at(-1).content
-    .filter((block: { type: string }) => block.type === "tool_result")
-    .map(({ content }: { content: string | { text: string }[] }) =>
-      typeof content === "string" ? content : content.map(({ text }) => text).join("")
-    );
-}
-
-async function say(pty: Pty, line: string) {
-  await pty.until(PROMPT);
-  pty.mark();
-  pty.type(`\x15${line}`);
-  await Bun.sleep(5);
-  pty.type("\r");
 }
 
 describe.concurrent.each([...WAYS])("a chat with tenon as %s", (way: Way) => {
