@@ -29,7 +29,7 @@ export interface Outcome {
 /** One call on its way to a tool. `progress` may be called until the outcome is there. */
 export interface CallOptions {
   signal: AbortSignal;
-  /** The user said yes to this call alone: a plugin's host ends with it. */
+  /** The user said yes to this call alone: a plugin has a host for it that serves no other. */
   once?: boolean;
   progress(text: string): void;
   /** Tells the user, and not the model, something about this call. */
@@ -41,6 +41,8 @@ export interface Host {
   call(tool: string, input: unknown, options: CallOptions): Promise<Outcome>;
   /** What the call would do, for whoever is asked before it runs. Without a `proposal` the tool does not tell. */
   preview?(tool: string, input: unknown, options: CallOptions): Promise<Outcome>;
+  /** Ends what runs the handlers, with all that they know; the next call starts it again. */
+  end?(): void;
 }
 
 /** The `source` of a tool that is part of the program. */

@@ -96,7 +96,7 @@ describe("a call that is asked for", () => {
     const { asked, batch } = await open(temp, [yes]);
     const calls = [read("d/a.txt"), edit("looks_harmless/../looks_harmless/a.txt", "one", "1")];
     expect((await batch(...calls))[1]).toStartWith("Edited ");
-    expect(asked).toMatchObject([{ tool: "edit_file", plugin: undefined, kinds: ["read", "write"] }]);
+    expect(asked).toMatchObject([{ tool: "edit_file", plugin: undefined, asked: { work: true, net: [], env: [] } }]);
     expect(asked[0]?.proposal).toEqual({
       path: "d/a.txt",
       diff: "--- d/a.txt\n+++ d/a.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n",

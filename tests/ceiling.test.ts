@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { narrow } from "../core/permissions/ceiling.ts";
 import { type Flags, KINDS } from "../core/permissions/permission_flags.ts";
 import { isInside } from "../core/path.ts";
-import { decide, isOffered } from "../core/permissions/permissions.ts";
-import { makePolicy, type Policy } from "../core/permissions/policy.ts";
+import { decide, grantFor, isOffered } from "../core/permissions/permissions.ts";
+import { describePolicy, makePolicy, type Policy } from "../core/permissions/policy.ts";
 import { anyFlags, flagsOf, HOST_PROBES, NAME_PROBES, PATH_PROBES, PLACE } from "./support/flags.ts";
 
 function narrowed(built: string[], started: string[]): Flags {
@@ -46,7 +46,72 @@ const narrower: [string, string[], string[], { allow?: object; deny?: object; pr
   }],
 ];
 test.each(narrower)("narrow %s", (_, built, started, { allow = {}, deny = {}, prompt = true }) => {
-  expect(narrowed(built, started)).toEqual({ allow, deny, prompt });
+  const { most: _most, ...flags } = narrowed(built, started);
+  expect(flags).toEqual({ allow, deny, prompt });
+});
+
+const mosts: [string[], string[], Flags["most"]][] = [
+  [[], ["--allow-net=a.com"], undefined],
+  [["--no-prompt"], [], undefined],
+  [["--deny-write"], [], { net: [], env: [] }],
+  [["--allow-net=a.com,shell,b.com", "--allow-env=CI"], ["--allow-net=a.com"], {
+    net: ["a.com:443", "b.com:443"],
+    env: ["CI"],
+  }],
+];
+test.each(mosts)("narrow built with %j lets a start with %j ask for %j at most", (built, started, most) => {
+  expect(narrowed(built, started).most).toEqual(most as Flags["most"]);
+});
+
+/** What a tool with this host is told where somebody can be asked; the last column says what the user is told. */
+const hosts: [built: string[], started: string[], host: string, answer: string, described: string][] = [
+  [
+    ["--no-prompt"],
+    [],
+    "a.com:443",
+    "Not run: net needs --allow-net=a.com:443, and nobody can be asked here",
+    "none (nobody can be asked)",
+  ],
+  [
+    ["--deny-write"],
+    [],
+    "a.com:443",
+    "Not run: net needs --allow-net=a.com:443, and this executable was built without it",
+    "none (this executable was built without it)",
+  ],
+  [["--allow-net=a.com"], [], "a.com:443", "allow", "a.com:443"],
+  [
+    ["--allow-net=a.com"],
+    [],
+    "b.com:443",
+    "Not run: net needs --allow-net=b.com:443, and this executable was built without it",
+    "a.com:443",
+  ],
+  [["--allow-net=a.com,b.com"], ["--allow-net=a.com"], "b.com:443", "ask", "a.com:443, asks for b.com:443"],
+  [["--allow-net=a.com,b.com"], ["--deny-net=a.com"], "b.com:443", "allow", "b.com:443, not a.com:443"],
+  [
+    ["--allow-net=a.com,b.com"],
+    ["--allow-net=a.com", "--deny-net=a.com"],
+    "b.com:443",
+    "ask",
+    "asks for b.com:443, not a.com:443",
+  ],
+  [
+    ["--allow-net=shell"],
+    [],
+    "a.com:443",
+    "Not run: net needs --allow-net=a.com:443, and this executable was built without it",
+    "commands reach any host",
+  ],
+];
+test.each(hosts)("an executable built with %j and started with %j answers a tool with %s: %s", (...row) => {
+  const [built, started, host, answer, described] = row;
+  const policy = makePolicy(narrowed(built, started), PLACE);
+  const { state, reason } = decide(policy, { net: [host] });
+  expect(reason ?? state).toBe(answer);
+  expect(describePolicy(policy).split(" · ")[3]).toBe(`net: ${described}`);
+  expect(isOffered(policy, { net: [host] })).toBe(true);
+  expect(grantFor(policy, { net: [host] }).net).toEqual(state === "deny" ? undefined as unknown as string[] : [host]);
 });
 
 const wider: [string[], string, string][] = [
@@ -196,6 +261,12 @@ test("narrow never grants, nor offers, what the ceiling does not; nor what a fla
         const most = makePolicy(ceiling, PLACE);
         const limit = grants(most);
         expect([...left].filter((grant) => !limit.has(grant))).toEqual([]);
+        const named = [
+          ...(ceiling.allow.net as string[] ?? []).map((host) => `net ${host}`),
+          ...(ceiling.allow.env as string[] ?? []).map((name) => `env ${name}`),
+        ];
+        const asked = [...left].filter((grant) => /^(net|env) /.test(grant) && !grant.endsWith(" unasked"));
+        expect(asked.filter((grant) => !named.includes(grant))).toEqual([]);
         for (const kind of ["read", "write", "run"] as const) {
           if (!isOffered(most, { [kind]: true })) expect(isOffered(policy, { [kind]: true })).toBe(false);
         }

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { cutWithDeno, type DenoQuery } from "../core/permissions/deno_grants.ts";
-import { decide, isOffered } from "../core/permissions/permissions.ts";
+import { decide, grantFor, isOffered } from "../core/permissions/permissions.ts";
 import { isInside } from "../core/path.ts";
-import { makePolicy } from "../core/permissions/policy.ts";
+import { describePolicy, makePolicy } from "../core/permissions/policy.ts";
+import type { Permissions } from "../core/tool.ts";
 import { anyFlags, flagsOf, HOST_PROBES, NAME_PROBES, PLACE } from "./support/flags.ts";
 
 const SHELLS = ["bash", "sh"];
@@ -81,8 +82,8 @@ const cuts: [string, string[], Granted, object, string[]][] = [
     read: ["/ws"],
     net: ["b.com:443"],
   }, {
-    net: { state: "allow", scope: ["b.com:443"], except: [], by: "deno" },
-    env: { state: "deny", scope: [], except: [], by: "deno" },
+    net: { state: "allow", scope: ["b.com:443"], except: [] },
+    env: { state: "ask", scope: [], except: [] },
   }, [
     "net to a.com:443: Deno has no --allow-net for it; start with deno run --allow-net=a.com:443",
     "variable CI: Deno has no --allow-env for it; start with deno run --allow-env=CI",
@@ -111,6 +112,54 @@ test("the reason of a call that Deno does not grant names Deno's flag", () => {
     "Not run: run needs Deno's --allow-run before mod.ts, and tenon's own after it",
   );
   expect(decide(policy, { net: ["a.com"] }).reason).toBe("Not run: net needs Deno's --allow-net=a.com:443");
+});
+
+/** The last column: the state, or the reason for which it is denied. */
+const lists: [argv: string[], granted: Granted, needs: Permissions, answer: string][] = [
+  [[], { net: ["a.com:443"] }, { net: ["A.com"] }, "ask"],
+  [["--allow-net=a.com"], { net: ["a.com:443", "b.com:443"] }, { net: ["a.com", "b.com"] }, "ask"],
+  [["--allow-net=a.com"], { net: ["a.com:443"] }, { net: ["a.com"] }, "allow"],
+  [[], { net: ["a.com:443"] }, { net: ["a.com", "b.com"] }, "Not run: net needs Deno's --allow-net=b.com:443"],
+  [["--no-prompt"], {}, { net: ["b.com"] }, "Not run: net needs Deno's --allow-net=b.com:443"],
+  [
+    ["--no-prompt"],
+    { net: ["b.com:443"] },
+    { net: ["b.com"] },
+    "Not run: net needs --allow-net=b.com:443, and nobody can be asked here",
+  ],
+  [[], { env: ["CI"] }, { env: ["CI"] }, "ask"],
+  [[], {}, { env: ["CI"] }, "Not run: env needs Deno's --allow-env=CI"],
+  [
+    [],
+    { env: ["ANTHROPIC_API_KEY"] },
+    { env: ["ANTHROPIC_API_KEY"] },
+    'Not run: env of "ANTHROPIC_API_KEY" is never granted: no tool ever gets this variable. Leave it out',
+  ],
+];
+test.each(lists)("with %j, and Deno with %j, a tool with %j: %s", (argv, granted, needs, answer) => {
+  const { policy } = cutWithDeno(makePolicy(flagsOf(argv).flags, PLACE), denoWith(granted), SHELLS);
+  const { state, reason } = decide(policy, needs);
+  expect(reason ?? state).toBe(answer);
+  const { net = [], env = [] } = grantFor(policy, needs);
+  expect([...net, ...env].every((item) => granted.net?.includes(item) || granted.env?.includes(item))).toBe(true);
+});
+
+test("Deno is asked only about what is an address or a variable", () => {
+  const { policy } = cutWithDeno(makePolicy(flagsOf([]).flags, PLACE), (descriptor) => {
+    if (descriptor.name === "net") throw new TypeError(`invalid host: ${descriptor.host}`);
+    return "granted";
+  }, SHELLS);
+  expect(decide(policy, { net: ["http://a.com"] }).reason).toStartWith('Not run: net of "http://a.com" is never');
+});
+
+test("describePolicy says that only what Deno was given is asked for", () => {
+  const described = (...argv: string[]) =>
+    describePolicy(cutWithDeno(makePolicy(flagsOf(argv).flags, PLACE), denoWith({ net: ["a.com:443"] }), SHELLS).policy)
+      .split(" · ").slice(3);
+  expect(described()).toEqual(["net: asks for what Deno was given", "env: asks for what Deno was given"]);
+  expect(described("--allow-net=a.com,b.com", "--deny-env")).toEqual([
+    "net: a.com:443, asks for others that Deno was given",
+  ]);
 });
 
 const anyGranted = fc.record({
@@ -148,6 +197,12 @@ test("cutWithDeno only takes away, leaves nothing that Deno has not granted, and
       }
       for (const host of policy.net.scope) expect(granted.net).toContain(host);
       for (const name of policy.env.scope) expect(granted.env).toContain(name);
+      for (const host of HOST_PROBES) {
+        if (decide(policy, { net: [host] }).state !== "deny") expect(granted.net).toContain(host);
+      }
+      for (const name of NAME_PROBES) {
+        if (decide(policy, { env: [name] }).state !== "deny") expect(granted.env).toContain(name);
+      }
     }),
     { numRuns: 300 },
   );

@@ -147,7 +147,9 @@ export const handler = async ({ url }, { fetch, workspace }) => {
       `200; got t-1; refused; undefined; Cannot read "a.txt": no file was granted to this tool by the user`,
       `Cannot fetch "https://example.com/": the user has not granted it. Granted: ${host}`,
     ]);
-    expect(refused[0]?.content).toBe(`Not run: net needs --allow-net=${host}; env needs --allow-env=TOKEN`);
+    expect(refused[0]?.content).toBe(
+      `Not run: net and env need --allow-net=${host} and --allow-env=TOKEN, since tenon call asks nobody`,
+    );
   });
 
   test("answers whatever a plugin returns or throws, and goes on (X07, X17)", async () => {

@@ -24,7 +24,7 @@ describe("leavingLine", () => {
       "Granted: getter may send what it reads to a.com:443, b.com:80",
     ],
     [
-      "says nothing of a tool that lacks a part of what it needs",
+      "says nothing of a tool of which a part is asked for",
       { allowNet: "a.com:443" },
       [getter, weather],
       undefined,
@@ -34,6 +34,12 @@ describe("leavingLine", () => {
       { allowNet: "a.com:443", allowEnv: "TOKEN" },
       [getter, weather],
       "Granted: weather may send what it reads, and TOKEN, to a.com:443",
+    ],
+    [
+      "says nothing of a tool that lacks a part where nobody can be asked",
+      { allowNet: "a.com:443", prompt: false },
+      [getter, weather],
+      undefined,
     ],
     ["names variables alone", { allowEnv: "TOKEN,OTHER" }, [shower], "Granted: shower sees TOKEN, OTHER"],
     ["knows that commands see every variable", { allowEnv: "A,B" }, [bash, shower], "Granted: bash sees A, B"],

@@ -16,29 +16,51 @@ function policyOf(...argv: string[]): Policy {
 }
 
 const described: [string[], string][] = [
-  [[], "read: the workspace · write: asks · run: asks · net: none"],
+  [[], "read: the workspace · write: asks · run: asks · net: asks · env: asks"],
   [
     ["--no-prompt"],
-    "read: the workspace · write: none (nobody can be asked) · run: none (nobody can be asked) · net: none",
+    "read: the workspace · write: none (nobody can be asked) · run: none (nobody can be asked) · net: none (nobody can be asked)",
   ],
-  [["--allow-write", "--allow-run"], "read: the workspace · write: the workspace · run: every program · net: none"],
-  [["--deny-read", "--deny-write", "--deny-run"], "read: none · write: none · run: none · net: none"],
-  [["--allow-read=.,/out,src"], "read: the workspace, /out, src · write: asks · run: asks · net: none"],
+  [
+    ["--allow-write", "--allow-run"],
+    "read: the workspace · write: the workspace · run: every program · net: asks · env: asks",
+  ],
+  [["--deny-read", "--deny-write", "--deny-run"], "read: none · write: none · run: none · net: asks · env: asks"],
+  [["--allow-read=.,/out,src"], "read: the workspace, /out, src · write: asks · run: asks · net: asks · env: asks"],
   [
     ["--deny-read=secret", "--deny-write=.git"],
-    "read: the workspace, not secret · write: asks, not .git · run: asks · net: none",
+    "read: the workspace, not secret · write: asks, not .git · run: asks · net: asks · env: asks",
   ],
   [
     ["--allow-run=git,npm", "--deny-run=rm"],
-    "read: the workspace · write: asks · run: git, npm, asks for others, not rm · net: none",
+    "read: the workspace · write: asks · run: git, npm, asks for others, not rm · net: asks · env: asks",
   ],
-  [["--allow-run=git", "--no-prompt", "--deny-write"], "read: the workspace · write: none · run: git · net: none"],
-  [["--allow-net=shell"], "read: the workspace · write: asks · run: asks · net: commands reach any host"],
+  [
+    ["--allow-run=git", "--no-prompt", "--deny-write", "--deny-net=a.com"],
+    "read: the workspace · write: none · run: git · net: none (nobody can be asked)",
+  ],
+  [
+    ["--allow-net=shell"],
+    "read: the workspace · write: asks · run: asks · net: asks, commands reach any host · env: asks",
+  ],
   [
     ["--allow-net=shell,a.com", "--allow-env=CI"],
-    "read: the workspace · write: asks · run: asks · net: a.com:443, commands reach any host · env: CI",
+    "read: the workspace · write: asks · run: asks · net: a.com:443, asks for others, commands reach any host · env: CI, asks for others",
   ],
-  [["--allow-read=a\u202eb"], "read: a\\u{202e}b · write: asks · run: asks · net: none"],
+  [["--allow-read=a\u202eb"], "read: a\\u{202e}b · write: asks · run: asks · net: asks · env: asks"],
+  [
+    ["--deny-net=a.com", "--deny-env=CI"],
+    "read: the workspace · write: asks · run: asks · net: asks, not a.com:443 · env: asks, not CI",
+  ],
+  [["--deny-net", "--deny-env"], "read: the workspace · write: asks · run: asks · net: none"],
+  [
+    ["--allow-net=shell", "--no-prompt", "--allow-write", "--allow-env=CI"],
+    "read: the workspace · write: the workspace · run: none (nobody can be asked) · net: commands reach any host · env: CI",
+  ],
+  [
+    ["--allow-net=a.com", "--no-prompt", "--deny-write", "--deny-run"],
+    "read: the workspace · write: none · run: none · net: a.com:443",
+  ],
 ];
 test.each(described)("describePolicy with %j says %j", (argv, text) => {
   expect(describePolicy(policyOf(...argv))).toBe(text);
@@ -70,7 +92,7 @@ const made: [string, string[], Partial<Policy>][] = [
     run: { state: "allow", scope: ["git"], except: ["rm"] },
   }],
   ["never takes shell for a host", ["--allow-net=shell"], {
-    net: { state: "deny", scope: [], except: [], by: "default" },
+    net: { state: "ask", scope: [], except: [] },
     shellNet: true,
   }],
   ["denies commands the network with every deny of net", ["--allow-net=shell,a.com", "--deny-net=shell"], {
@@ -126,25 +148,80 @@ const decided: [string[], Permissions, string][] = [
     RUN,
     `Not run: run is denied here by --deny-run; write needs --allow-write, ${NOBODY}`,
   ],
-  [[], { net: ["a.com:443"] }, "Not run: net needs --allow-net=a.com:443"],
+  [[], { net: ["a.com:443"] }, "ask"],
+  [["--no-prompt"], { net: ["a.com"] }, `Not run: net needs --allow-net=a.com:443, ${NOBODY}`],
   [["--allow-net=a.com"], { net: ["A.com:443"] }, "allow"],
-  [["--allow-net=a.com"], { net: ["a.com:80"] }, "Not run: net needs --allow-net=a.com:80"],
-  [["--allow-net=a.com"], { net: ["b.a.com:443"] }, "Not run: net needs --allow-net=b.a.com:443"],
-  [["--allow-net=a.com"], { net: ["a.com", "b.com"] }, "Not run: net needs --allow-net=b.com:443"],
-  [["--allow-net=a.com"], { net: ["a.com\0"] }, "Not run: net needs --allow-net=a.com\\u{0}"],
-  [["--allow-net=shell"], { net: ["shell"] }, "Not run: net needs --allow-net=shell:443"],
+  [["--allow-net=a.com", "--no-prompt"], { net: ["A.com:443"] }, "allow"],
+  [["--allow-net=a.com"], { net: ["a.com:80"] }, "ask"],
+  [["--allow-net=a.com", "--no-prompt"], { net: ["a.com:80"] }, `Not run: net needs --allow-net=a.com:80, ${NOBODY}`],
+  [["--allow-net=a.com"], { net: ["b.a.com:443"] }, "ask"],
+  [["--allow-net=a.com"], { net: ["a.com", "b.com"] }, "ask"],
+  [
+    ["--allow-net=a.com", "--no-prompt"],
+    { net: ["a.com", "b.com", "c.com", "B.com"] },
+    `Not run: net needs --allow-net=b.com:443,c.com:443, ${NOBODY}`,
+  ],
+  [
+    [],
+    { net: ["a.com\0"] },
+    'Not run: net of "a.com\\u{0}" is never granted: it holds a space or an invisible character. Give "host:port", as in example.com:443',
+  ],
+  [
+    ["--allow-net=a.com"],
+    { net: ["a.com", "*.com"] },
+    'Not run: net of "*.com" is never granted: a wildcard lets in hosts that nobody named. Name each host',
+  ],
+  [["--allow-net=shell"], { net: ["shell"] }, "ask"],
+  [["--allow-net=shell", "--no-prompt"], { net: ["shell"] }, `Not run: net needs --allow-net=shell:443, ${NOBODY}`],
   [["--deny-net=a.com"], { net: ["a.com"] }, "Not run: net is denied here by --deny-net=a.com:443"],
+  [["--deny-net=a.com"], { net: ["b.com", "a.com"] }, "Not run: net is denied here by --deny-net=a.com:443"],
+  [["--deny-net=a.com"], { net: ["b.com"] }, "ask"],
   [["--deny-net"], { net: ["a.com"] }, "Not run: net is denied here by --deny-net"],
   [["--allow-net=a.com"], { net: [] }, "allow"],
-  [[], { env: ["CI"] }, "Not run: env needs --allow-env=CI"],
+  [[], { env: ["CI"] }, "ask"],
+  [["--no-prompt"], { env: ["CI", "B"] }, `Not run: env needs --allow-env=CI,B, ${NOBODY}`],
   [["--allow-env=CI"], { env: ["CI"] }, "allow"],
+  [["--allow-env=CI"], { env: ["ci"] }, "ask"],
   [["--allow-env=CI", "--deny-env=ci"], { env: ["CI"] }, "Not run: env is denied here by --deny-env=CI"],
+  [
+    [],
+    { env: ["CI", "ANTHROPIC_API_KEY"] },
+    'Not run: env of "ANTHROPIC_API_KEY" is never granted: no tool ever gets this variable. Leave it out',
+  ],
+  [
+    [],
+    { env: ["Ld_Preload"] },
+    'Not run: env of "Ld_Preload" is never granted: no tool ever gets this variable. Leave it out',
+  ],
+  [
+    [],
+    { env: ["*"] },
+    'Not run: env of "*" is never granted: a variable is named in full, not by a pattern. Name each one',
+  ],
+  [["--allow-net=a.com"], { net: ["a.com"], env: ["CI"] }, "ask"],
+  [
+    ["--no-prompt"],
+    { write: true, net: ["a.com"], env: ["CI"] },
+    `Not run: write and net and env need --allow-write and --allow-net=a.com:443 and --allow-env=CI, ${NOBODY}`,
+  ],
 ];
 test.each(decided)("decide under %j for %j: %s", (argv, needs, answer) => {
   const { state, kinds, reason } = decide(policyOf(...argv), needs);
   expect(reason ?? state).toBe(answer);
   expect(reason !== undefined).toBe(state === "deny");
   expect(Object.keys(kinds)).toEqual(kindsOf(needs));
+});
+
+const asked: [string[], Permissions, { net: string[]; env: string[] }][] = [
+  [[], { net: ["A.com", "a.com:443", "b.com:80"], env: ["CI", "CI"] }, { net: ["a.com:443", "b.com:80"], env: ["CI"] }],
+  [["--allow-net=a.com", "--allow-env=CI"], { net: ["a.com", "b.com:80"], env: ["CI"] }, {
+    net: ["b.com:80"],
+    env: [],
+  }],
+  [["--allow-net=b.com"], { read: true, write: true }, { net: [], env: [] }],
+];
+test.each(asked)("decide under %j for %j asks for %j", (argv, needs, items) => {
+  expect(decide(policyOf(...argv), needs).asked).toEqual(items);
 });
 
 const UNTOLD =
@@ -185,6 +262,8 @@ const offered: [string[], Permissions, boolean][] = [
   [["--deny-write=a"], WRITE, true],
   [["--deny-run=rm"], RUN, true],
   [[], { net: ["a.com"] }, true],
+  [["--no-prompt"], { net: ["a.com"], env: ["CI"] }, true],
+  [["--allow-net=b.com"], { net: ["a.com"] }, true],
   [["--deny-net=a.com:443"], { net: ["A.com"] }, false],
   [["--deny-net=b.com:443"], { net: ["a.com"] }, true],
   [["--deny-net"], { net: ["a.com"] }, false],
@@ -238,16 +317,38 @@ test("grantFor gives nothing that is denied, or asked for where nobody can be as
   expect(grantFor(policyOf("--deny-read"), WRITE)).toMatchObject({ read: [], write: ["/ws"] });
 });
 
-const fetched: [argv: string[], needs: Permissions, net: string[] | undefined][] = [
-  [[], { net: ["a.com:443"] }, undefined],
-  [["--allow-net=a.com"], { read: true }, undefined],
-  [["--allow-net=a.com,b.com:80,c.com"], { net: ["A.com", "b.com:80", "d.com"] }, ["a.com:443", "b.com:80"]],
-  [["--allow-net=a.com,b.com", "--deny-net=b.com"], { net: ["a.com", "b.com"] }, ["a.com:443"]],
-  [["--allow-net=shell"], { net: ["a.com", "shell"] }, undefined],
-  [["--allow-net=a.com", "--deny-net"], { net: ["a.com"] }, undefined],
+const given: [argv: string[], needs: Permissions, net: string[] | undefined, env: string[] | undefined][] = [
+  [[], { net: ["A.com:443"], env: ["CI"] }, ["a.com:443"], ["CI"]],
+  [["--no-prompt"], { net: ["a.com:443"], env: ["CI"] }, undefined, undefined],
+  [["--allow-net=a.com", "--allow-env=CI"], { read: true }, undefined, undefined],
+  [["--allow-net=a.com,b.com:80,c.com", "--no-prompt"], { net: ["A.com", "b.com:80", "d.com"] }, [
+    "a.com:443",
+    "b.com:80",
+  ], undefined],
+  [["--allow-net=b.com"], { net: ["a.com", "b.com"] }, ["b.com:443", "a.com:443"], undefined],
+  [["--allow-net=a.com,b.com", "--deny-net=b.com"], { net: ["a.com", "b.com"] }, ["a.com:443"], undefined],
+  [["--deny-net=b.com", "--deny-env=ci"], { net: ["b.com"], env: ["CI"] }, undefined, undefined],
+  [["--allow-net=shell", "--no-prompt"], { net: ["a.com", "shell"] }, undefined, undefined],
+  [["--allow-net=a.com", "--deny-net", "--deny-env"], { net: ["a.com"], env: ["CI"] }, undefined, undefined],
+  [[], { net: ["*.com"], env: ["ANTHROPIC_API_KEY", "NODE_OPTIONS"] }, undefined, undefined],
 ];
-test.each(fetched)("grantFor with %j lets a tool with %j fetch from %j", (argv, needs, net) => {
-  expect(grantFor(policyOf(...argv), needs).net).toEqual(net as string[]);
+test.each(given)("grantFor with %j gives a tool with %j the hosts %j and the variables %j", (argv, needs, net, env) => {
+  const grant = grantFor(policyOf(...argv), needs);
+  expect([grant.net, grant.env]).toEqual([net, env]);
+});
+
+test("grantFor gives a host no host or variable that decide neither allows nor asks for", () => {
+  fc.assert(
+    fc.property(anyFlags, anyNeeds, (flags, needs) => {
+      const policy = makePolicy(flags, PLACE);
+      const grant = grantFor(policy, needs);
+      for (const kind of ["net", "env"] as const) {
+        const open = (needs[kind] ?? []).filter((item) => decide(policy, { [kind]: [item] }).state !== "deny");
+        expect(grant[kind]?.toSorted() ?? []).toEqual(open.toSorted());
+      }
+    }),
+    { numRuns: 300 },
+  );
 });
 
 const anyNeeds: fc.Arbitrary<Permissions> = fc.record({

@@ -11,8 +11,12 @@ import { recorder } from "./support/recorder.ts";
 const plain = { colour: false };
 
 function about(proposal: Question["proposal"], more: Partial<Question> = {}): Question {
-  return { tool: "bash", plugin: undefined, input: {}, kinds: ["read", "write", "run"], proposal, ...more };
+  const needs = { read: true, write: true, run: true };
+  const asked = { work: true, net: [], env: [] };
+  return { tool: "bash", plugin: undefined, input: {}, needs, asked, proposal, ...more };
 }
+
+const LONG = `api.example.com.${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(40)}.evil.example:443`;
 
 const command = (text: string) => about({ command: text });
 const diff = (text: string) => about({ path: "a.txt", diff: text });
@@ -85,10 +89,82 @@ describe("askAt", () => {
     }]);
   });
 
+  const leaving: [what: string, more: Partial<Question>, words: string, always: string][] = [
+    [
+      "a host of a tool that reads",
+      { needs: { read: true, net: ["A.com"] }, asked: { work: false, net: ["a.com:443"], env: [] } },
+      "Let sends (/p/sends.ts) read, reach a.com:443? What it reads of the workspace can be sent there.",
+      "this host",
+    ],
+    [
+      "a host of a tool that reads nothing",
+      { needs: { net: ["a.com"] }, asked: { work: false, net: ["a.com:443"], env: [] } },
+      "Let sends (/p/sends.ts) reach a.com:443? What the model gives it can be sent there.",
+      "this host",
+    ],
+    [
+      "hosts and variables",
+      {
+        needs: { read: true, net: ["a.com", "b.com:80"], env: ["TOKEN", "CI"] },
+        asked: { work: false, net: ["a.com:443", "b.com:80"], env: ["TOKEN", "CI"] },
+      },
+      "Let sends (/p/sends.ts) read, reach a.com:443 and b.com:80, see TOKEN and CI? " +
+      "What it reads of the workspace, and TOKEN and CI, can be sent there.",
+      "these hosts and these variables",
+    ],
+    [
+      "a variable that can be sent to a host that was granted before",
+      { needs: { net: ["a.com"], env: ["TOKEN"] }, asked: { work: false, net: [], env: ["TOKEN"] } },
+      "Let sends (/p/sends.ts) see TOKEN? TOKEN can be sent to a.com:443.",
+      "this variable",
+    ],
+    [
+      "one more host, beside one that was granted before",
+      { needs: { net: ["a.com", "b.com"] }, asked: { work: false, net: ["b.com:443"], env: [] } },
+      "Let sends (/p/sends.ts) reach b.com:443? What the model gives it can be sent to a.com:443 and b.com:443.",
+      "this host",
+    ],
+    [
+      "a variable that cannot leave",
+      { needs: { env: ["TOKEN"] }, asked: { work: false, net: [], env: ["TOKEN"] } },
+      "Let sends (/p/sends.ts) see TOKEN?",
+      "this variable",
+    ],
+    [
+      "a file and a host together",
+      {
+        needs: { read: true, write: true, net: ["a.com"] },
+        asked: { work: true, net: ["a.com:443"], env: [] },
+        proposal: { path: "a.txt", diff: "@@" },
+      },
+      "Let sends (/p/sends.ts) read, write, reach a.com:443? What it reads of the workspace can be sent there. " +
+      "It says that it will change a.txt.",
+      "this file and this host",
+    ],
+    [
+      "a file alone where the host was granted before",
+      { needs: { write: true, net: ["a.com"] }, asked: { work: true, net: [], env: [] } },
+      "Let sends (/p/sends.ts) write?",
+      "each call of sends",
+    ],
+    [
+      "a host whose long name tells at its end whose it is",
+      { needs: { net: [LONG] }, asked: { work: false, net: [LONG], env: [] } },
+      `Let sends (/p/sends.ts) reach ${LONG}? What the model gives it can be sent there.`,
+      "this host",
+    ],
+  ];
+  test.each(leaving)("asks of a plugin for %s", async (_what, more, words, always) => {
+    const question = about(undefined, { tool: "sends", plugin: "/p/sends.ts", input: { x: 1 }, ...more });
+    const { shown } = await ask(question, ["n"]);
+    expect([shown[0]?.words, shown[0]?.labels[1]]).toEqual([words, `a always (${always})`]);
+    if (!question.proposal) expect(shown[0]?.above).toBe('sends {"x":1}');
+  });
+
   test("says with each program, and with no file, that nothing confines it", async () => {
     const run = await ask(command("ls"), ["y"], undefined, UNCONFINED);
     expect(run.shown[0]?.above).toBe(`$ ls\n${UNCONFINED}`);
-    const write = await ask({ ...diff("+one"), kinds: ["read", "write"] }, ["y"], undefined, UNCONFINED);
+    const write = await ask({ ...diff("+one"), needs: { read: true, write: true } }, ["y"], undefined, UNCONFINED);
     expect(write.shown[0]?.above).toBe("+one");
   });
 

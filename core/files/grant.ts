@@ -19,6 +19,8 @@ export interface Grant {
   denyWrite: string[];
   /** Addresses, each `host:port` in its one spelling, that core fetches from for the tool. None when absent. */
   net?: string[];
+  /** Variables that the tool may see. None when absent. */
+  env?: string[];
 }
 
 /** What is done with a file. */

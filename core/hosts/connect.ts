@@ -7,7 +7,7 @@ import { type FenceStatus, type SystemRules, systemRules } from "../fence/fence.
 import { coreRules, findCanary, hostRules } from "../fence/fence_plan.ts";
 import { connectProcess } from "./host_process.ts";
 import { connectWorker, workerPermissions } from "./host_worker.ts";
-import type { Connect, Connection } from "./hosts.ts";
+import type { Connect, Connection, HostOrder } from "./hosts.ts";
 import { openKeeper } from "./keeper.ts";
 import { isInside } from "../path.ts";
 import type { Policy } from "../permissions/policy.ts";
@@ -35,8 +35,8 @@ function workers(premises: Premises): Connect {
   const run = denoState({ name: "run" }) === "granted" ? true : granted.length > 0 && granted;
   const isWritable = writableIn(policy);
   return (order) => {
-    if (!order.needs.run) return connectWorker(workerPermissions(order, policy.env.scope, run), {});
-    const names = ["PATH", "LANG", "TMPDIR", "TZ", ...policy.env.scope];
+    if (!order.needs.run) return connectWorker(workerPermissions(order, run), {});
+    const names = ["PATH", "LANG", "TMPDIR", "TZ", ...variablesFor(order, policy)];
     const env = Object.fromEntries(names.map((name) => [name, readEnv(name)]));
     const [shell] = granted;
     const tmp = env["TMPDIR"] ?? "/tmp";
@@ -48,7 +48,7 @@ function workers(premises: Premises): Connect {
       ...shellPlace(premises).env,
       ...keeper?.env,
     };
-    const connection = connectWorker(workerPermissions(order, policy.env.scope, run), forCommands);
+    const connection = connectWorker(workerPermissions(order, run), forCommands);
     void connection.closed.then(() => keeper?.end());
     return connection;
   };
@@ -69,9 +69,7 @@ function processes(premises: Premises, fence: FenceStatus): Connect {
       }
       : undefined;
     const { home, tmp } = commands?.scratch ?? { home: NOWHERE, tmp: NOWHERE };
-    const isOwn = "builtin" in order.plugins;
-    // What the user let through is for commands; a plugin gets what it names.
-    const names = policy.env.scope.filter((name) => (commands && isOwn) || order.needs.env?.includes(name));
+    const names = variablesFor(order, policy);
     const env = { ...cleanEnvironment(process.env, { home, tmp, names, isWritable }), ...commands?.place.env };
     system ??= fence.level === "kernel" ? systemRules() : undefined;
     const rules = system ? hostRules(order, system, commands) : null;
@@ -99,6 +97,12 @@ function clearAtEnd({ closed, kill }: Connection, { folder }: Scratch): void {
     process.off("exit", atExit);
     removeScratch(folder);
   });
+}
+
+/** What a flag let through is for commands; a plugin gets what it names, by flag or answer. A host that only loads has no grant. */
+function variablesFor({ plugins, needs, grant }: HostOrder, { env }: Policy): string[] {
+  const named = needs.env?.filter((name) => grant?.env?.includes(name)) ?? [];
+  return needs.run && "builtin" in plugins ? [...new Set([...env.scope, ...named])] : named;
 }
 
 /** Whether a tool may write there: a program in such a folder is not one that the user put in the path. */

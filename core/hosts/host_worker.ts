@@ -23,15 +23,14 @@ export interface WorkerEnd {
   reason: string;
 }
 
-/** What the host's tools declare and the user granted, of variables `env` and of programs `run` at most; to load it must read the program's own sources and the plugin's. */
+/** What the host's tools declare and the user granted, of programs `run` at most; to load it must read the program's own sources and the plugin's. */
 export function workerPermissions(
   { plugins, grant, needs }: HostOrder,
-  env: readonly string[],
   run: string[] | boolean,
 ): WorkerPermissions {
   const own = "file" in plugins ? [dirname(realOf(plugins.file))] : [];
   const write = needs.write ? grant?.write ?? [] : [];
-  const names = needs.env?.filter((name) => env.includes(name)) ?? [];
+  const names = needs.env?.filter((name) => grant?.env?.includes(name)) ?? [];
   return {
     read: [realOf(programFolder()), ...own, ...(grant?.read ?? [])],
     write: write.length > 0 ? write : false,

@@ -29,7 +29,7 @@ export interface Hosts {
   /** Loads plugins in a host of their own and ends it. Rejects with the reason in words. */
   load(plugins: HostStart["plugins"]): Promise<Loaded[]>;
   /** A host that starts at its first call, for calls of `tools`; after its end the next call starts it again. */
-  open(order: HostOrder, tools: readonly Loaded[]): Host & { end(): void };
+  open(order: HostOrder, tools: readonly Loaded[]): Required<Host>;
   /** Ends every host. */
   close(): void;
 }
@@ -88,14 +88,16 @@ export function createHosts(
       const { read = false } = order.needs;
       const forPreviews = isPlugin ? keepStarted(() => start({ ...order, needs: { read } }, starting)) : forCalls;
       async function ask(message: Pick<Order, "tool" | "input" | "preview">, options: CallOptions): Promise<Outcome> {
-        const session = (message.preview ? forPreviews : forCalls).session();
+        // What a plugin gets for one call it has for no other: a variable that it read nobody takes back.
+        const isAlone = isPlugin && options.once === true;
+        const session = isAlone ? start(order, starting) : (message.preview ? forPreviews : forCalls).session();
         const known = byName.get(message.tool);
         const handed = known?.permissions.write ? [...seen] : [];
         const outcome = await session.call({ ...message, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
           if (message.preview) return; // nobody has seen anything by it
           for (const [path, file] of notes) seen.set(path, file);
         });
-        if (isPlugin && options.once) session.kill();
+        if (isAlone) session.kill();
         return outcome;
       }
       return {

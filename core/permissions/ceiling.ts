@@ -1,6 +1,6 @@
 /** The ceiling: the flags that an executable was built with, which the flags of its start can narrow and never widen. */
 
-import { type Flags, type Kind, KINDS, type Named, printFlag } from "./permission_flags.ts";
+import { type Flags, type Kind, KINDS, type Listed, type Named, printFlag, SHELL_NET } from "./permission_flags.ts";
 import { isInside } from "../path.ts";
 import { isExcepted, isNamed, type Place } from "./policy.ts";
 import { oneLine } from "../text.ts";
@@ -12,12 +12,18 @@ const DEFAULTS: Record<Kind, string[]> = { read: ["."], write: [], run: [], net:
 /**
  * The flags that hold for this start. An executable that was built with any permission flag is held to its flags and, for
  * the kinds they do not name, to the defaults; one that was built with none holds nothing back. Relative paths of
- * the ceiling belong to the workspace of the start. Throws a usage error for a flag that would widen it.
+ * the ceiling belong to the workspace of the start. Throws a usage error for a flag that would widen it. What no flag could
+ * give of hosts and variables, no answer gives either.
  */
 export function narrow(ceiling: Flags, flags: Flags, place: Place): Flags {
   const prompt = ceiling.prompt && flags.prompt;
   if (Object.keys(ceiling.allow).length + Object.keys(ceiling.deny).length === 0) return { ...flags, prompt };
-  const narrowed: Flags = { allow: {}, deny: {}, prompt };
+  const narrowed: Flags = {
+    allow: {},
+    deny: {},
+    prompt,
+    most: { net: listed(ceiling, "net"), env: listed(ceiling, "env") },
+  };
   for (const kind of KINDS) {
     const asked = flags.allow[kind];
     if (asked !== undefined) checkAllow(ceiling, kind, asked, place);
@@ -27,6 +33,11 @@ export function narrow(ceiling: Flags, flags: Flags, place: Place): Flags {
     if (deny !== undefined) narrowed.deny[kind] = deny;
   }
   return narrowed;
+}
+
+function listed({ allow }: Flags, kind: Listed): string[] {
+  const named = allow[kind];
+  return Array.isArray(named) ? named.filter((item) => kind === "env" || item !== SHELL_NET) : [];
 }
 
 function checkAllow(ceiling: Flags, kind: Kind, asked: Named, place: Place): void {

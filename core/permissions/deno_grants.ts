@@ -1,7 +1,7 @@
 /** Under Deno: the policy cut down to what Deno itself was given, so that no tool meets Deno's own question. */
 
-import type { Named } from "./permission_flags.ts";
-import { placeName, type Policy, type Rule } from "./policy.ts";
+import type { Listed, Named } from "./permission_flags.ts";
+import { type ListRule, placeName, type Policy, type Rule } from "./policy.ts";
 import { oneLine } from "../text.ts";
 
 /** The descriptors of `Deno.permissions` that are asked about. */
@@ -24,7 +24,8 @@ export interface Missing {
 }
 
 /**
- * What Deno has not granted, also what it would ask for, is off. `programs` are those that tools start without being told
+ * What Deno has not granted, also what it would ask for, is off: hosts and variables of a plugin, which are not known yet, are looked
+ * up when they are needed (`isGiven`). `programs` are those that tools start without being told
  * to (the shells): with one of them granted programs can be started although Deno does not allow every one.
  * The offered tools stay the same: what is cut is marked as denied by Deno, not by a flag.
  */
@@ -73,9 +74,20 @@ export function cutWithDeno(
   const read = cutPaths("read", "read of");
   const write = cutPaths("write", "write to");
   const run = cutRun(policy.run);
-  const net = cut(policy.net, (host) => isGranted({ name: "net", host }, `net to ${host}`, host));
-  const env = cut(policy.env, (variable) => isGranted({ name: "env", variable }, `variable ${variable}`, variable));
-  return { policy: { ...policy, read, write, run, net, env }, missing };
+  const net = cutList(policy.net, (host) => isGranted(descriptorOf("net", host), `net to ${host}`, host));
+  const env = cutList(policy.env, (name) => isGranted(descriptorOf("env", name), `variable ${name}`, name));
+  const isGiven: Policy["isGiven"] = (kind, item) => query(descriptorOf(kind, item)) === "granted";
+  return { policy: { ...policy, read, write, run, net, env, isGiven }, missing };
+}
+
+/** Other items may have been given, and are asked for. */
+function cutList(rule: ListRule, isLeft: (item: string) => boolean): ListRule {
+  const scope = rule.scope.filter(isLeft);
+  return { ...rule, scope, state: rule.state === "allow" && scope.length === 0 ? "ask" : rule.state };
+}
+
+function descriptorOf(kind: Listed, item: string): DenoDescriptor {
+  return kind === "net" ? { name: "net", host: item } : { name: "env", variable: item };
 }
 
 function describe(name: DenoDescriptor["name"], state: ReturnType<DenoQuery>, feature: string, value: string): Missing {

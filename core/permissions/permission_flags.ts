@@ -8,6 +8,9 @@ import { usageError } from "../usage_error.ts";
 export const KINDS = ["read", "write", "run", "net", "env"] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** The kinds of which a tool names each item. */
+export type Listed = "net" | "env";
+
 /** What one flag names: paths, programs, addresses or variables; `true` is all there is. */
 export type Named = true | string[];
 
@@ -21,6 +24,8 @@ export interface Flags {
   deny: Partial<Record<Kind, Named>>;
   /** False: nobody can be asked. */
   prompt: boolean;
+  /** Of an executable that was built with flags: beyond these hosts and variables nothing is asked for. */
+  most?: Record<Listed, string[]>;
 }
 
 /** As the parser of the command line hands it over: `""` and `true` are a flag without a value, a list one given often. */
@@ -47,10 +52,10 @@ export const PERMISSION_FLAGS: readonly FlagHelp[] = [
   {
     name: "allow-net",
     value: "hosts",
-    help: 'host:port that plugins may fetch from; "shell": commands reach any host',
+    help: 'host:port that plugins reach without asking; "shell": commands reach any',
   },
   { name: "deny-net", value: "hosts", help: "host:port that no plugin fetches from; without hosts: any" },
-  { name: "allow-env", value: "names", help: "environment variables that tools may see" },
+  { name: "allow-env", value: "names", help: "environment variables that tools see without asking" },
   { name: "deny-env", value: "names", help: "environment variables that no tool sees; without names: any" },
   { name: "no-prompt", help: "never ask; what would be asked is refused" },
 ];
@@ -107,6 +112,13 @@ export function normaliseArgv(argv: readonly string[]): string[] {
     if (empty === "=") throw usageError(`Cannot use ${word}: its value is empty. Leave out the "=", or name something`);
     return `${flag}=`;
   });
+}
+
+/** Why a tool can never be given it, whatever the user says; undefined when it can. The words are for the tool's author. */
+export function neverGiven(kind: Listed, item: string): string | undefined {
+  if (kind === "env") return variableProblem(item, "allow");
+  const parsed = parseAddress(item);
+  return parsed.ok ? undefined : parsed.problem;
 }
 
 export function includes(named: Named | undefined, item: string): boolean {

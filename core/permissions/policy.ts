@@ -1,7 +1,7 @@
 /** The policy: what the flags come to in one workspace, kind by kind. */
 
 import { isInside, relative } from "../path.ts";
-import { type Flags, includes, type Kind, KINDS, type Named, SHELL_NET } from "./permission_flags.ts";
+import { type Flags, includes, type Kind, KINDS, type Listed, type Named, SHELL_NET } from "./permission_flags.ts";
 import { oneLine } from "../text.ts";
 
 /** Allow: without asking; ask: each call is shown to the user first; deny: never. */
@@ -15,13 +15,19 @@ export interface Rule<Scope = string[]> {
   /** What a deny flag named; beats the scope. */
   except: string[];
   /**
-   * Who denies: a flag (then a tool that needs the kind is not offered), the default, Deno, which was given less, or that no fence
-   * would hold what is started.
+   * Who denies: a flag (then a tool that needs the kind is not offered), the flags of the build, Deno, which was given less, or that
+   * no fence would hold what is started.
    */
-  by?: "flag" | "default" | "deno" | "no fence";
+  by?: "flag" | "ceiling" | "deno" | "no fence";
 }
 
-/** Plain JSON: all that the rest of the program knows of the flags. */
+/** The rule for hosts or variables: what the scope does not hold is asked for, whatever the state, unless it is `deny`. */
+export interface ListRule extends Rule {
+  /** Beyond these nothing is asked for. Absent: anything may be. */
+  most?: string[];
+}
+
+/** All that the rest of the program knows of the flags: plain JSON, but for the question to Deno. */
 export interface Policy {
   /** The workspace: absolute and real. */
   root: string;
@@ -32,8 +38,10 @@ export interface Policy {
   write: Rule;
   /** A list in state `allow` decides what is asked, not what a kernel lets run: what it does not name is asked for. */
   run: Rule<Named>;
-  net: Rule;
-  env: Rule;
+  net: ListRule;
+  env: ListRule;
+  /** Under Deno: whether Deno lets tenon have the host or the variable. What it does not is not asked for. */
+  isGiven?(kind: Listed, item: string): boolean;
   /** Commands have a network, to any host. */
   shellNet: boolean;
   /** Somebody can be asked. Without, `ask` is answered like `deny`. */
@@ -50,8 +58,8 @@ export interface Place {
 }
 
 /**
- * Read: the workspace. Write and run: asked for. Net and env: nothing. The value of an allow flag replaces the default, and
- * what a deny flag covers is taken out of it; when nothing is left the kind is denied.
+ * Read: the workspace. Everything else is asked for. The value of an allow flag replaces the default, and what a deny flag
+ * covers is taken out of it; when nothing is left of paths the kind is denied.
  */
 export function makePolicy(flags: Flags, place: Place): Policy {
   return {
@@ -74,9 +82,10 @@ export function withoutFence(policy: Policy): Policy {
   return { ...policy, run: { ...policy.run, state: "deny", scope: [], by: "no fence" } };
 }
 
-/** For the start line and `doctor`: `read: the workspace · write: asks · run: asks · net: none`. */
+/** For the start line and `doctor`: `read: the workspace · write: asks · run: asks · net: asks · env: asks`. */
 export function describePolicy(policy: Policy): string {
-  const shown = KINDS.filter((kind) => kind !== "env" || policy.env.state !== "deny");
+  const { state } = policy.env;
+  const shown = KINDS.filter((kind) => kind !== "env" || state === "allow" || state === "ask" && policy.prompt);
   return shown.map((kind) => `${kind}: ${describeRule(policy, kind)}`).join(" · ");
 }
 
@@ -87,7 +96,7 @@ export function isNamed(names: readonly string[], program: string): boolean {
 }
 
 /** Variables are compared without case where they are denied: on Windows `Path` and `PATH` are one. */
-export function isExcepted(except: readonly string[], kind: "net" | "env", item: string): boolean {
+export function isExcepted(except: readonly string[], kind: Listed, item: string): boolean {
   if (kind === "net") return except.includes(item);
   return except.some((name) => name.toUpperCase() === item.toUpperCase());
 }
@@ -112,18 +121,21 @@ function runRule({ allow, deny }: Flags): Rule<Named> {
   return scope.length > 0 ? { state: "allow", scope, except } : { state: "ask", scope: true, except };
 }
 
-function listRule({ allow, deny }: Flags, kind: "net" | "env"): Rule {
+function listRule({ allow, deny, most }: Flags, kind: Listed): ListRule {
   if (deny[kind] === true) return { state: "deny", scope: [], except: [], by: "flag" };
   const items = (named: Named | undefined) =>
     Array.isArray(named) ? named.filter((item) => kind === "env" || item !== SHELL_NET) : [];
   const except = items(deny[kind]);
   const scope = items(allow[kind]).filter((item) => !isExcepted(except, kind, item));
-  return scope.length > 0 ? { state: "allow", scope, except } : { state: "deny", scope, except, by: "default" };
+  const limit = most?.[kind].filter((item) => !isExcepted(except, kind, item));
+  const rule = { scope, except, ...(limit === undefined ? {} : { most: limit }) };
+  if (scope.length > 0) return { state: "allow", ...rule };
+  return limit?.length === 0 ? { state: "deny", ...rule, by: "ceiling" } : { state: "ask", ...rule };
 }
 
 const WHY = {
   flag: "",
-  default: "",
+  ceiling: " (this executable was built without it)",
   deno: " (Deno was not given it)",
   "no fence": " (nothing would confine it; give tenon's own --allow-run)",
 };
@@ -133,15 +145,39 @@ function describeRule(policy: Policy, kind: Kind): string {
   const but = except.length > 0 && state !== "deny" ? `, not ${list(policy, kind, except)}` : "";
   const net = kind === "net" && policy.shellNet ? "commands reach any host" : undefined;
   if (state === "deny") return net ?? `none${WHY[by ?? "flag"]}`;
-  if (state === "ask") {
-    const where = scope === true || scope.length === 1 && scope[0] === policy.root
-      ? ""
-      : ` for ${list(policy, kind, scope)}`;
-    return policy.prompt ? `asks${where}${but}` : "none (nobody can be asked)";
-  }
+  const more = net === undefined ? "" : `, ${net}`;
+  if (state === "ask" && !policy.prompt) return net ?? "none (nobody can be asked)";
+  if (state === "ask") return `asks${askedFor(policy, kind)}${but}${more}`;
   const what = scope === true ? "every program" : list(policy, kind, scope);
-  const rest = kind === "run" && scope !== true && policy.prompt ? ", asks for others" : "";
-  return [`${what}${rest}${but}`, ...net === undefined ? [] : [net]].join(", ");
+  const rest = policy.prompt ? othersAsked(policy, kind) : "";
+  return `${what}${rest}${but}${more}`;
+}
+
+/** For what, where that is not just anything or the workspace. */
+function askedFor(policy: Policy, kind: Kind): string {
+  if (isListed(kind)) {
+    const { most } = policy[kind];
+    return most ? ` for ${list(policy, kind, most)}` : policy.isGiven ? " for what Deno was given" : "";
+  }
+  const { scope } = policy[kind];
+  return scope === true || scope.length === 1 && scope[0] === policy.root ? "" : ` for ${list(policy, kind, scope)}`;
+}
+
+/** Beside what is allowed. */
+function othersAsked(policy: Policy, kind: Kind): string {
+  if (kind === "run") return policy.run.scope === true ? "" : ", asks for others";
+  if (!isListed(kind)) return "";
+  const { most, scope } = policy[kind];
+  if (most) {
+    const left = most.filter((item) => !scope.includes(item));
+    return left.length > 0 ? `, asks for ${list(policy, kind, left)}` : "";
+  }
+  return policy.isGiven ? ", asks for others that Deno was given" : ", asks for others";
+}
+
+/** Whether its items are named by the tool, and asked for one by one. */
+export function isListed(kind: Kind): kind is Listed {
+  return kind === "net" || kind === "env";
 }
 
 function list(policy: Policy, kind: Kind, items: readonly string[]): string {

@@ -4,6 +4,8 @@ import type { Answer, AskUser, Question } from "../permissions/approval.ts";
 import type { ReadStream } from "node:tty";
 import { type Choice, createAsker } from "./ask.ts";
 import { type Keyboard, openKeyboard } from "./keyboard.ts";
+import { itemsOf, kindsOf } from "../permissions/permissions.ts";
+import { isListed } from "../permissions/policy.ts";
 import { type Amount, proposalLines } from "./proposal.ts";
 import { paint, type Screen } from "./screen.ts";
 import type { View } from "./terminal.ts";
@@ -25,7 +27,7 @@ export function askAt(screen: Screen, questioner: Questioner, notice: string | u
     let key: string | undefined = "s";
     for (let amount: Amount = "first"; key === "s"; amount = "all") {
       const { lines, isCut } = proposalLines(question, amount, screen);
-      if (notice !== undefined && question.kinds.includes("run")) lines.push(paint(screen, "red", notice));
+      if (notice !== undefined && question.needs.run) lines.push(paint(screen, "red", notice));
       key = await questioner.askKey(wordsFor(question), choicesFor(question, isCut), lines.join("\n"));
     }
     if (key === "y") return { verdict: "once" };
@@ -81,7 +83,7 @@ export function askBetween(
   };
 }
 
-function wordsFor({ tool, plugin, kinds, proposal }: Question): string {
+function wordsFor({ tool, plugin, needs, asked, proposal }: Question): string {
   const what = !proposal
     ? undefined
     : "command" in proposal
@@ -89,8 +91,33 @@ function wordsFor({ tool, plugin, kinds, proposal }: Question): string {
     : `${isNew(proposal.diff) ? "create" : "change"} ${oneLine(proposal.path, 300)}`;
   if (plugin === undefined && what !== undefined) return `${what[0]?.toUpperCase()}${what.slice(1)}?`;
   const from = plugin === undefined ? "" : ` (${oneLine(plugin, 100)})`;
+  // Never cut: the end of a host's name tells whose it is.
+  const acts = [
+    ...kindsOf(needs).filter((kind) => !isListed(kind)),
+    ...(asked.net.length > 0 ? [`reach ${listed(asked.net)}`] : []),
+    ...(asked.env.length > 0 ? [`see ${listed(asked.env)}`] : []),
+  ];
+  const leaving = leavingWords({ needs, asked });
   // Nobody holds a plugin to what it says that it will do.
-  return `Let ${tool}${from} ${kinds.join(", ")}?${what === undefined ? "" : ` It says that it will ${what}.`}`;
+  const says = what === undefined ? "" : ` It says that it will ${what}.`;
+  return `Let ${tool}${from} ${acts.join(", ")}?${leaving}${says}`;
+}
+
+/** What a yes lets out of this machine, as far as this question decides it. */
+function leavingWords({ needs, asked }: Pick<Question, "needs" | "asked">): string {
+  const [hosts, variables] = [itemsOf(needs, "net"), itemsOf(needs, "env")];
+  if (hosts.length === 0 || asked.net.length + asked.env.length === 0) return "";
+  const where = asked.net.length === hosts.length ? "there" : `to ${listed(hosts)}`;
+  const names = listed(variables);
+  if (needs.read) {
+    return ` What it reads of the workspace${names && `, and ${names},`} can be sent ${where}.`;
+  }
+  return ` ${names || "What the model gives it"} can be sent ${where}.`;
+}
+
+/** `a, b and c`. */
+function listed(items: readonly string[]): string {
+  return items.join(", ").replace(/, (?=[^,]*$)/, () => " and ");
 }
 
 /** A diff of what is not there yet: `unifiedDiff` names it so. */
@@ -98,11 +125,16 @@ function isNew(diff: string): boolean {
   return diff.startsWith("--- /dev/null\n");
 }
 
-function choicesFor({ tool, proposal }: Question, isCut: boolean): Choice[] {
-  const scope = !proposal ? `each call of ${tool}` : "command" in proposal ? "this command to the letter" : "this file";
+function choicesFor({ tool, asked, proposal }: Question, isCut: boolean): Choice[] {
+  const work = !proposal ? `each call of ${tool}` : "command" in proposal ? "this command to the letter" : "this file";
+  const scope = [
+    ...(asked.work ? [work] : []),
+    ...(asked.net.length > 0 ? [asked.net.length === 1 ? "this host" : "these hosts"] : []),
+    ...(asked.env.length > 0 ? [asked.env.length === 1 ? "this variable" : "these variables"] : []),
+  ];
   return [
     { key: "y", label: "yes" },
-    { key: "a", label: `always (${scope})` },
+    { key: "a", label: `always (${listed(scope)})` },
     { key: "n", label: "no" },
     { key: "w", label: "no, with a word" },
     ...(isCut ? [{ key: "s", label: "show all" }] : []),

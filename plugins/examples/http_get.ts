@@ -1,4 +1,4 @@
-/** Example: a tool with a network. It reaches the hosts that it names here and the user grants: `--allow-net=example.com:443`. */
+/** Example: a tool with a network. It reaches the hosts that it names here, when the user says yes or gave `--allow-net=example.com:443`. */
 
 import type { Definition, Handler } from "tenon";
 
