@@ -66,7 +66,7 @@ describe("json_query", () => {
       'Cannot find "toString" in "a.json": at the top',
     ],
     ["refuses what is no JSON", { path: "b.txt" }, 'Cannot read "b.txt": it is not JSON. Use read_file'],
-    ["refuses a bad input", { path: "" }, "Cannot call json_query: path: expected at least 1 characters, got 0"],
+    ["refuses a bad input", { path: "" }, "Cannot call json_query: path: expected at least 1 character, got 0"],
   ];
   test.each(cases)(
     "%s",

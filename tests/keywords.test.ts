@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkKeywords } from "../core/plugins/keywords.ts";
+import { checkKeywords, uncheckedFormats } from "../core/plugins/keywords.ts";
 import { readSchema } from "../core/plugins/schema.ts";
 import { leftOut, strictProblem } from "../core/plugins/strict.ts";
 import type { JsonSchema } from "../core/tool.ts";
@@ -155,7 +155,33 @@ test("leftOut names what strict leaves out of the wire copy, and where", () => {
   }, closed);
   expect(leftOut(schema)).toEqual([
     "input_schema.n: minimum",
-    "input_schema.minimum.items: pattern",
     "input_schema.minimum: minItems",
+    "input_schema.minimum.items: pattern",
   ]);
+});
+
+test("uncheckedFormats names a format that nothing is held to, and no property that is called so", () => {
+  const schema = object({ format: { type: "string", format: "color" }, b: { items: { format: "date" } } });
+  expect(uncheckedFormats(schema)).toEqual(['input_schema.format: format "color" is not checked']);
+});
+
+describe("checkKeywords tells of a circle of references for one value,", () => {
+  const circle = (a: JsonSchema, more: JsonSchema = {}) =>
+    object({ a: { $ref: "#/$defs/a" } }, { $defs: { a, ...more } });
+  const cases: [what: string, schema: JsonSchema, isTold: boolean][] = [
+    ["a reference to itself", circle({ $ref: "#/$defs/a" }), true],
+    ["one round two", circle({ $ref: "#/$defs/b" }, { b: { $ref: "#/$defs/a" } }), true],
+    ["one within a union", circle({ anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] }), true],
+    ["but not of one within a property", circle(object({ a: { $ref: "#/$defs/a" } })), false],
+    [
+      "nor of one used twice",
+      circle({ type: "string" }, { b: { allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }] } }),
+      false,
+    ],
+  ];
+  test.each(cases)("%s", async (_, schema, isTold) => {
+    const problem = problemOf(schema);
+    expect(problem?.endsWith("leads back to itself before it says what it takes") ?? false).toBe(isTold);
+    if (!isTold) expect((await (await readSchema(schema)).check({})).ok).toBe(true);
+  });
 });

@@ -38,7 +38,7 @@ const CALLS: Record<string, [input: unknown, content: string][]> = {
     [{ text: "two" }, "a.txt:1: one two\nsrc/b.txt:1: two"],
     [{ text: "many" }, `${MANY}[50 hits shown; use a longer text]`],
     [{ text: "four" }, 'No file holds "four". Use a shorter text'],
-    [{ text: "" }, "Cannot call find_text: text: expected at least 1 characters, got 0"],
+    [{ text: "" }, "Cannot call find_text: text: expected at least 1 character, got 0"],
   ],
 };
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 // @ts-types="../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
+import { mendInput } from "../core/plugins/input.ts";
 import { type Checked, readSchema } from "../core/plugins/schema.ts";
 import { wireSchema } from "../core/plugins/strict.ts";
 import type { JsonSchema } from "../core/tool.ts";
@@ -82,7 +83,7 @@ describe("check names the field, what was expected and what came, in either form
     ["a required field is null", { path: null }, "path: expected string, got null"],
     ["a string is a number", { path: 7 }, "path: expected string, got number 7"],
     ["a string is an object", { path: {} }, "path: expected string, got object"],
-    ["a string is too short", { path: "" }, "path: expected at least 1 characters, got 0"],
+    ["a string is too short", { path: "" }, "path: expected at least 1 character, got 0"],
     ["a number is a word", { path: "a", count: "many" }, 'count: expected integer, got string "many"'],
     ["a number is no number JSON has", { path: "a", count: "1e999" }, 'count: expected integer, got string "1e999"'],
     ["an integer is a fraction", { path: "a", count: 1.5 }, "count: expected integer, got number 1.5"],
@@ -125,12 +126,12 @@ describe("check names the rule that", () => {
       "a greatest length in characters",
       { type: "string", maxLength: 1 },
       "😀😀",
-      "expected at most 1 characters, got 2",
+      "expected at most 1 character, got 2",
     ],
     ["a pattern", { type: "string", pattern: "^a" }, "b", 'expected a match of ^a, got string "b"'],
     ["a format", { type: "string", format: "date" }, "soon", 'expected the format date, got string "soon"'],
     ["a least number of items", { type: "array", minItems: 2 }, [1], "expected at least 2 items, got 1"],
-    ["a greatest number of items", { type: "array", maxItems: 1 }, [1, 2], "expected at most 1 items, got 2"],
+    ["a greatest number of items", { type: "array", maxItems: 1 }, [1, 2], "expected at most 1 item, got 2"],
     ["a constant", { const: "on" }, true, 'expected "on", got boolean true'],
     ["several types", { type: ["string", "null"] }, 5, "expected string or null, got number 5"],
     ["a union, by the side that nearly fits", union, [5], "0: expected string, got number 5"],
@@ -143,7 +144,12 @@ describe("check names the rule that", () => {
       { "50% a/~b": "x" },
       '50% a/~b: expected number, got string "x"',
     ],
-    ["items that differ", { type: "array", uniqueItems: true }, [1, 1], "Duplicate items at indexes 0 and 1"],
+    [
+      "items that differ",
+      { type: "array", uniqueItems: true },
+      [1, 1],
+      "expected items that differ, got the same at 0 and 1",
+    ],
   ];
   for (const [what, schema, input, words] of cases) {
     test(`is ${what}`, async () => {
@@ -184,6 +190,82 @@ describe("check mends an input whose form alone is wrong:", () => {
       expect(form).toEqual({ json: { ok: true, input: mended }, valibot: { ok: true, input: mended } });
     });
   }
+
+  const list = (items: JsonSchema) => ({ type: "array", items });
+  const tagged = (kind: string, n: JsonSchema) => object({ kind: { const: kind }, n }, { required: ["kind"] });
+  const number = { type: "number" };
+  const pairs: [what: string, json: JsonSchema, valibot: v.GenericSchema, given: unknown, mended: unknown][] = [
+    ["the text of a whole number", { type: "integer" }, v.pipe(v.number(), v.integer()), "5", 5],
+    ["of a fraction for a whole number: stays", { type: "integer" }, v.pipe(v.number(), v.integer()), "5.5", "5.5"],
+    ["of 5.0 for a whole number", { type: "integer" }, v.pipe(v.number(), v.integer()), "5.0", 5],
+    ["of a number with an exponent", number, v.number(), "-1.5e3", -1500],
+    ["nothing for a number: stays", number, v.number(), "", ""],
+    ["blank for a number: stays", number, v.number(), " ", " "],
+    ["hexadecimal: stays", number, v.number(), "0x10", "0x10"],
+    ["a zero before: stays", number, v.number(), "007", "007"],
+    ["more than a double: stays", number, v.number(), "1e400", "1e400"],
+    ["not exact as a double: stays", number, v.number(), "9007199254740993", "9007199254740993"],
+    ["NaN: stays", number, v.number(), "NaN", "NaN"],
+    ["a boolean with space", { type: "boolean" }, v.boolean(), " true ", true],
+    ["a boolean of Python: stays", { type: "boolean" }, v.boolean(), "True", "True"],
+    ["a number for a boolean: stays", { type: "boolean" }, v.boolean(), "1", "1"],
+    [
+      "a string stays where a string will do",
+      { type: ["number", "string"] },
+      v.union([v.number(), v.string()]),
+      "5",
+      "5",
+    ],
+    ["where anything will do", {}, v.any(), "5", "5"],
+    ["one of some numbers", { enum: [1, 2] }, v.picklist([1, 2]), "2", 2],
+    ["none of them: stays", { enum: [1, 2] }, v.picklist([1, 2]), "3", "3"],
+    ["one of some words and numbers", { enum: ["1", 2] }, v.picklist(["1", 2]), "1", "1"],
+    ["a constant number", { const: 5 }, v.literal(5), "5", 5],
+    ["a constant boolean", { const: true }, v.literal(true), "true", true],
+    ["a word or a number", { anyOf: [{ const: "auto" }, number] }, v.union([v.literal("auto"), v.number()]), "5", 5],
+    ["null in words", { anyOf: [number, { type: "null" }] }, v.nullable(v.number()), "null", null],
+    ["items", list(number), v.array(v.number()), ["1", 2, "x"], [1, 2, "x"]],
+    ["items of items", list(list({ type: "boolean" })), v.array(v.array(v.boolean())), [["true"]], [[true]]],
+    ["a list in words, with its items", list(number), v.array(v.number()), '["1"]', [1]],
+    ["words that are a list of words: stay", { type: "string" }, v.string(), '["1"]', '["1"]'],
+    ["a tuple", { type: "array", prefixItems: [number, { type: "boolean" }] }, v.tuple([v.number(), v.boolean()]), [
+      "1",
+      "true",
+    ], [1, true]],
+    ["any key", { type: "object", additionalProperties: number }, v.record(v.string(), v.number()), { a: "1" }, {
+      a: 1,
+    }],
+    [
+      "the side of a union with the tag",
+      { anyOf: [tagged("a", number), tagged("b", { type: "string" })] },
+      v.variant("kind", [
+        v.object({ kind: v.literal("a"), n: v.optional(v.number()) }),
+        v.object({ kind: v.literal("b"), n: v.optional(v.string()) }),
+      ]),
+      [{ kind: "a", n: "1" }, { kind: "b", n: "1" }, { kind: "a", n: null }],
+      [{ kind: "a", n: 1 }, { kind: "b", n: "1" }, { kind: "a" }],
+    ],
+    [
+      "each part that is joined",
+      { allOf: [object({ a: number }), object({ b: { type: "boolean" } })] },
+      v.intersect([v.object({ a: v.number() }), v.object({ b: v.boolean() })]),
+      { a: "1", b: "true" },
+      { a: 1, b: true },
+    ],
+    ["null for a field that may be left out", object({ a: number }), v.object({ a: v.optional(v.number()) }), {
+      a: null,
+    }, {}],
+  ];
+  test.each(pairs)("%s, in either form", async (_, json, valibot, given, mended) => {
+    const isUnion = Array.isArray(given) && Array.isArray(mended) && json["type"] === undefined;
+    for (const [index, one] of (isUnion ? given : [given]).entries()) {
+      const wanted = isUnion ? mended[index] : mended;
+      for (const schema of [json, (await readSchema(v.object({ it: valibot }))).json["properties"]]) {
+        const whole = schema === json ? object({ it: json }) : object(schema as JsonSchema);
+        expect(mendInput({ it: one }, whole)).toEqual({ it: wanted });
+      }
+    }
+  });
 
   test("nothing, when every field may be left out", async () => {
     for (const input of [undefined, null, "", " "]) {
@@ -226,6 +308,92 @@ describe("check mends an input whose form alone is wrong:", () => {
       expect(await schema.check(input)).toEqual({ ok: true, input });
     }));
   });
+});
+
+describe("any schema of the keywords that are checked", () => {
+  const word = fc.constantFrom("a", "b", "ab", "1", "");
+  const few = fc.integer({ min: 0, max: 3 });
+  const value = fc.oneof(fc.integer({ min: -2, max: 4 }), word, fc.boolean(), fc.constant(null), fc.constant(1.5));
+  const { schema } = fc.letrec<{ schema: unknown; leaf: unknown }>((tie) => ({
+    leaf: fc.oneof(
+      fc.boolean(),
+      fc.record({ type: fc.constantFrom("string", "number", "integer", "boolean", "null", "array", "object") }),
+      fc.record({ type: fc.constant(["string", "null"]), minLength: few, maxLength: few }, { requiredKeys: [] }),
+      fc.record({ pattern: fc.constantFrom("^a", "b$", "\\d") }),
+      fc.record({ enum: fc.array(value, { minLength: 1, maxLength: 3 }) }),
+      fc.record({ const: value }),
+      fc.record({ minimum: few, exclusiveMaximum: few, multipleOf: fc.constantFrom(1, 2, 0.5) }, { requiredKeys: [] }),
+      fc.record({ uniqueItems: fc.boolean(), minItems: few, maxItems: few }, { requiredKeys: [] }),
+      fc.record({ minProperties: few, maxProperties: few, required: fc.array(word, { maxLength: 2 }) }, {
+        requiredKeys: [],
+      }),
+      fc.record({ format: fc.constantFrom("date", "uuid", "email", "color") }),
+      fc.record({ $ref: fc.constant("#/$defs/node") }),
+    ),
+    schema: fc.oneof(
+      { maxDepth: 3 },
+      tie("leaf"),
+      fc.record({
+        properties: fc.dictionary(fc.constantFrom("a", "b"), tie("schema"), { maxKeys: 2 }),
+        patternProperties: fc.record({ "^a": tie("schema") }),
+        additionalProperties: tie("schema"),
+        propertyNames: tie("leaf"),
+        dependentRequired: fc.constant({ a: ["b"] }),
+        dependentSchemas: fc.record({ a: tie("schema") }),
+      }, { requiredKeys: [] }),
+      fc.record({ prefixItems: fc.array(tie("schema"), { maxLength: 2, minLength: 1 }), items: tie("schema") }, {
+        requiredKeys: [],
+      }),
+      fc.record({ contains: tie("schema"), minContains: few, maxContains: few }, { requiredKeys: ["contains"] }),
+      fc.record({ if: tie("schema"), then: tie("schema"), else: tie("schema") }, { requiredKeys: ["if"] }),
+      fc.record({
+        anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+        oneOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+        allOf: fc.array(tie("schema"), { maxLength: 2 }),
+        not: tie("schema"),
+        unevaluatedProperties: fc.boolean(),
+        unevaluatedItems: fc.boolean(),
+      }, { requiredKeys: [] }),
+    ),
+  }));
+  const whole = fc.record({ a: schema, b: schema }).map((properties) =>
+    object(properties, { $defs: { node: object({ a: { $ref: "#/$defs/node" } }) }, minProperties: 1 })
+  );
+  const input = fc.dictionary(
+    word,
+    fc.oneof(value, fc.jsonValue({ maxDepth: 2 }), fc.array(value), fc.dictionary(word, value)),
+  );
+
+  test("is checked as @cfworker/json-schema does what was mended, and never without a line", async () => {
+    const { Validator } = await import("@cfworker/json-schema");
+    const seen = { good: 0, bad: 0 };
+    await fc.assert(
+      fc.asyncProperty(whole, input, async (plain, input) => {
+        const json = JSON.parse(JSON.stringify(plain));
+        const given = JSON.parse(JSON.stringify(input));
+        const checked = await check(json, given);
+        const mended = mendInput(given, json);
+        const alone = new Validator(json, "2020-12", false).validate(mended);
+        expect(checked.ok).toBe(alone.valid);
+        seen[checked.ok ? "good" : "bad"]++;
+        if (checked.ok) expect(checked.input).toEqual(mended);
+        else expect(checked.problem).toMatch(/^[^\n]{1,500}$/);
+        // What fits as it came is never made unfit.
+        if (new Validator(json, "2020-12").validate(given).valid) expect(checked.ok).toBe(true);
+      }),
+      { numRuns: 400 },
+    );
+    expect(Math.min(seen.good, seen.bad)).toBeGreaterThan(30);
+  });
+});
+
+test("a note in a schema is no address to the check", async () => {
+  const note = { type: "string", examples: [{ id: 5 }], example: { id: 5 }, "x-of": { id: 5, $ref: "::" }, $id: "a" };
+  const schema = object({ a: note, b: note, c: { $ref: "#/$defs/c" } }, {
+    $id: "https://x.example/y",
+    $defs: { c: note },
+  });
+  expect(await check(schema, { a: "1", b: "2", c: "3" })).toEqual({ ok: true, input: { a: "1", b: "2", c: "3" } });
 });
 
 test("check always answers, whatever JSON comes", async () => {

@@ -55,7 +55,8 @@ export async function openDefinitionCache(state: string | undefined): Promise<De
 
 /** What made the definitions: from source the files that check them, else the executable, as they are on the disk now. */
 function programMark(): string {
-  const sources = ["./plugins.ts", "./schema.ts"].map((name) => new URL(name, import.meta.url));
+  const names = ["plugins", "schema", "keywords", "strict", "valibot_schema", "impossible"];
+  const sources = names.map((name) => new URL(`./${name}.ts`, import.meta.url));
   const files = isExecutable() ? [process.execPath] : sources.map((url) => fileURLToPath(url));
   const times = files.map((file) => statSync(file).mtimeMs);
   return [packageJson.version, runtimeName(), ...times].join(" ");

@@ -1,5 +1,6 @@
 /** The keywords of JSON Schema: which of them are checked here, how they are nested, and what an author gets wrong about them. */
 
+import { referred } from "./pointer.ts";
 import { oneLine } from "../text.ts";
 import type { JsonSchema } from "../tool.ts";
 
@@ -17,10 +18,17 @@ const SCHEMA = new Set(
 const SCHEMAS = new Set(["anyOf", "allOf", "oneOf", "prefixItems"]);
 const NAMED_SCHEMAS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const OTHERS = new Set("type enum const required pattern format uniqueItems dependentRequired $ref".split(" "));
+/** Whose schemas speak of the value itself, not of something in it. */
+const SAME_VALUE = new Set("allOf anyOf oneOf not if then else dependentSchemas".split(" "));
 /** Say something and check nothing. `example` is of OpenAPI. */
 const NOTES = new Set(
   ("title description default examples example deprecated readOnly writeOnly $comment $schema $id contentMediaType " +
     "contentEncoding").split(" "),
+);
+/** Values of `format` that are checked; any other only tells the model something. */
+const FORMATS = new Set(
+  ("date time date-time duration uri uri-reference uri-template url email hostname ipv4 ipv6 regex uuid json-pointer " +
+    "json-pointer-uri-fragment relative-json-pointer").split(" "),
 );
 /** Of JSON Schema or OpenAPI, and not checked here: an author would take a promise for kept that is not. */
 const INSTEAD: { [keyword: string]: string } = {
@@ -41,6 +49,7 @@ const INSTEAD: { [keyword: string]: string } = {
  */
 export function checkKeywords(root: JsonSchema): void {
   checkSchema(root, "input_schema", root);
+  checkCircles(root);
 }
 
 function checkSchema(schema: unknown, name: string, root: JsonSchema): void {
@@ -60,7 +69,8 @@ function checkSchema(schema: unknown, name: string, root: JsonSchema): void {
   if (required !== undefined && !isNames) throw new Error(`${name}: required needs a list of names`);
   if (values !== undefined && !Array.isArray(values)) throw new Error(`${name}: enum needs a list`);
   if (pattern !== undefined && !isPattern(pattern)) throw new Error(`${name}: pattern is no regular expression`);
-  if ($ref !== undefined && !leadsSomewhere($ref, root)) {
+  const target = $ref === undefined || referred($ref, root);
+  if (!isObject(target) && typeof target !== "boolean") {
     throw new Error(`${name}: $ref ${oneLine(JSON.stringify($ref), 80)} leads nowhere. Put the schema in $defs`);
   }
   for (const [keyword, value] of Object.entries(schema)) {
@@ -89,24 +99,51 @@ function isPattern(pattern: unknown): boolean {
   }
 }
 
-/** A reference within the schema itself; nothing is ever fetched. */
-function leadsSomewhere(reference: unknown, root: JsonSchema): boolean {
-  if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return false;
-  let found: unknown = root;
-  for (const step of reference.split("/").slice(1)) {
-    const key = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return false;
-    found = (found as { [key: string]: unknown })[key];
+/** Where references lead round in a circle for one and the same value, a check would never end. Throws at the first. */
+function checkCircles(root: JsonSchema): void {
+  const done = new Set<unknown>();
+  function follow(schema: unknown, name: string, above: readonly unknown[]): unknown {
+    if (!isObject(schema) || done.has(schema)) return schema;
+    if (above.includes(schema)) throw new Error(`${name}: leads back to itself before it says what it takes`);
+    const below = [...above, schema];
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (keyword === "$ref") follow(referred(value, root), name, below);
+      else if (SAME_VALUE.has(keyword)) {
+        mapKeyword(keyword, value, (part, step) => follow(part, `${name}.${step}`, below));
+      }
+    }
+    done.add(schema);
+    return schema;
   }
-  return isObject(found) || typeof found === "boolean";
+  function start(schema: unknown, name: string): unknown {
+    follow(schema, name, []);
+    for (const [keyword, value] of Object.entries(isObject(schema) ? schema : {})) {
+      mapKeyword(keyword, value, (part, step) => start(part, `${name}.${step}`));
+    }
+    return schema;
+  }
+  start(root, "input_schema");
 }
 
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
+/** The formats that nothing is held to, as `input_schema.n: format "int32" is not checked`. */
+export function uncheckedFormats(schema: unknown, name = "input_schema"): string[] {
+  if (!isObject(schema)) return [];
+  const found: string[] = [];
+  const { format } = schema;
+  if (format !== undefined && !FORMATS.has(String(format))) {
+    found.push(`${name}: format ${oneLine(JSON.stringify(format), 60)} is not checked`);
   }
+  for (const [keyword, value] of Object.entries(schema)) {
+    mapKeyword(keyword, value, (part, step) => found.push(...uncheckedFormats(part, `${name}.${step}`)));
+  }
+  return found;
+}
+
+/** For the check alone: without what says something to a reader, and might be taken for a schema or for an address. */
+export function withoutNotes(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const kept = Object.entries(schema).filter(([keyword]) => !NOTES.has(keyword) && !keyword.startsWith("x-"));
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, mapKeyword(keyword, value, withoutNotes)]));
 }
 
 /** Goes into subschemas only: a property may be called `minimum`, an enum may hold anything. */

@@ -32,13 +32,14 @@ function withoutRefused(schema: unknown): unknown {
   return Object.fromEntries(kept.map(([keyword, value]) => [keyword, mapKeyword(keyword, value, withoutRefused)]));
 }
 
-/** What `wireSchema` leaves out with `strict`, as `input_schema.n: minimum`. */
+/** What `wireSchema` leaves out with `strict`, a line for each place: `input_schema.n: maximum, minimum`. */
 export function leftOut(schema: unknown, name = "input_schema"): string[] {
   if (!isObject(schema)) return [];
-  return Object.entries(schema).flatMap(([keyword, value]) => {
-    if (isRefused(keyword, value)) return [`${name}: ${keyword}`];
-    return insideOf(keyword, value).flatMap(([part, step]) => leftOut(part, `${name}.${step}`));
-  });
+  const own = Object.keys(schema).filter((keyword) => isRefused(keyword, schema[keyword]));
+  const inside = Object.entries(schema).flatMap(([keyword, value]) =>
+    own.includes(keyword) ? [] : insideOf(keyword, value).flatMap(([part, step]) => leftOut(part, `${name}.${step}`))
+  );
+  return [...(own.length > 0 ? [`${name}: ${own.join(", ")}`] : []), ...inside];
 }
 
 /** Why the API would refuse the schema with `strict`; nothing when it would not. */
