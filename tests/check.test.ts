@@ -52,11 +52,20 @@ describe("checkFile", () => {
       "good",
       "strict       on: the API holds the model to the schema",
       "warning      description: 8 characters. Say what it does, when to use it, and what it returns",
-      "warning      input_schema.n: minimum is checked here, but the API takes it from no strict schema",
+      "warning      input_schema.n: minimum: checked here, but not sent: strict refuses it",
     ]));
     expect((await linesOf(`description: "Word ".repeat(300), input_schema: { type: "object" }`)).at(-1)).toBe(
       "warning      description: 1499 characters go with every request. Three or four sentences are enough",
     );
+  });
+
+  test("warns of a format that nothing is held to, and of a definition that is large", async () => {
+    const schema = `input_schema: { type: "object", properties: Object.fromEntries(Array.from({ length: 100 }, (_, n) =>
+      ["p" + n, { type: "string", description: "One more.", ...(n === 0 ? { format: "color" } : {}) }])) }`;
+    expect((await linesOf(`${WORDS}, ${schema}`)).slice(-2)).toEqual([
+      "warning      definition: about 1470 tokens go with every request. Most tools need fewer than 1000",
+      'warning      input_schema.p0: format "color" is not checked',
+    ]);
   });
 
   test("says what keeps a schema from strict", async () => {
@@ -71,11 +80,18 @@ describe("checkFile", () => {
   const names: [path: string, problem: string][] = [
     ["nope.ts", "no such file"],
     ["folder.ts", "is a folder with no plugin file in it"],
-    ["a.test.ts", "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test"],
+    [
+      "types.d.ts",
+      "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test and no declaration",
+    ],
+    [
+      "a.test.ts",
+      "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test and no declaration",
+    ],
     ["glob.ts", 'the name "glob" is taken (built in)'],
   ];
   test.each(names)("says of %s: %s", async (path, problem) => {
-    await using folder = await tempWorkspace({ "folder.ts/x": "", "a.test.ts": "", "glob.ts": "" });
+    await using folder = await tempWorkspace({ "folder.ts/x": "", "types.d.ts": "", "a.test.ts": "", "glob.ts": "" });
     const file = join(folder.root, path);
     expect(await checkFile(file, hosts)).toEqual({ file, good: false, lines: [["problem", problem]] });
   });

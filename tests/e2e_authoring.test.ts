@@ -77,7 +77,7 @@ describe.concurrent.each([...WAYS])("for whoever writes a plugin, tenon as %s", 
   problem      definition.input_schema: needs type "object" on top
 `,
       `${join(folder, "my_tool.test.ts")}: bad
-  problem      a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test
+  problem      a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test and no declaration
 `,
     ]);
     const whole = await runTenon(way, {

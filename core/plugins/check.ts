@@ -10,6 +10,7 @@ import { isPluginName } from "./plugins.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { mayRead, ownPluginFolder } from "../runtime.ts";
 import { leftOut, strictProblem } from "./strict.ts";
+import { uncheckedFormats } from "./keywords.ts";
 
 /** What is to be said of one file. */
 export interface CheckedFile {
@@ -23,6 +24,8 @@ export interface CheckedFile {
 /** A description shorter or longer than this many characters is warned of: the API's guide asks for three to four sentences. */
 const SHORT = 40;
 const LONG = 1200;
+/** A definition of more tokens is warned of: the built-in ones have about 200 each. */
+const LARGE = 1000;
 
 /** `file` is absolute and real. It is loaded in a host of its own that has neither the workspace, nor a network, nor the key. */
 export async function checkFile(file: string, hosts: Pick<Hosts, "load">): Promise<CheckedFile> {
@@ -46,10 +49,11 @@ async function problemOfName(file: string): Promise<string | undefined> {
   if (!found?.isFile()) return found ? "is not a regular file" : "no such file";
   const name = basename(file);
   if (!isPluginName(name)) {
-    return "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test";
+    return "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test and no declaration";
   }
-  const isTaken = name.slice(0, -extname(name).length) in builtin && dirname(file) !== ownPluginFolder();
-  return isTaken ? `the name "${name.slice(0, -extname(name).length)}" is taken (built in)` : undefined;
+  const tool = name.slice(0, -extname(name).length);
+  const isTaken = Object.hasOwn(builtin, tool) && dirname(file) !== ownPluginFolder();
+  return isTaken ? `the name "${tool}" is taken (built in)` : undefined;
 }
 
 function report({ definition, permissions, inspected }: Loaded, ms: number): Omit<CheckedFile, "file"> {
@@ -72,7 +76,7 @@ function report({ definition, permissions, inspected }: Loaded, ms: number): Omi
       ],
       ["strict", strictWords(definition.strict === true, inspected?.input_schema ?? definition.input_schema)],
       ...failed,
-      ...warnings(definition, inspected?.input_schema),
+      ...warnings(definition, inspected?.input_schema, tokensOf(bytes)),
     ],
   };
 }
@@ -83,7 +87,7 @@ function strictWords(isOn: boolean, schema: { [keyword: string]: unknown }): str
   return problem === undefined ? "off: strict: true would work" : `off: strict: true ${problem}`;
 }
 
-function warnings({ description, strict }: Loaded["definition"], full: unknown): [string, string][] {
+function warnings({ description, strict }: Loaded["definition"], full: unknown, tokens: number): [string, string][] {
   const words: string[] = [];
   const { length } = description;
   if (length < SHORT) {
@@ -92,9 +96,11 @@ function warnings({ description, strict }: Loaded["definition"], full: unknown):
   if (length > LONG) {
     words.push(`description: ${length} characters go with every request. Three or four sentences are enough`);
   }
-  if (strict) {
-    words.push(...leftOut(full).map((place) => `${place} is checked here, but the API takes it from no strict schema`));
+  if (tokens > LARGE && length <= LONG) {
+    words.push(`definition: about ${tokens} tokens go with every request. Most tools need fewer than ${LARGE}`);
   }
+  words.push(...uncheckedFormats(full));
+  if (strict) words.push(...leftOut(full).map((place) => `${place}: checked here, but not sent: strict refuses it`));
   return words.map((text) => ["warning", text]);
 }
 
