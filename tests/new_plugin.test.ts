@@ -22,6 +22,9 @@ describe("writeNewPlugin", () => {
     ["_private", "a file of that name is no plugin. Take another"],
     ["mod", "a file of that name is no plugin. Take another"],
     ["a_test", "a file of that name is no plugin. Take another"],
+    ["NUL", "it is the name of a device on Windows, where no file can have it. Take another"],
+    ["com1", "it is the name of a device on Windows, where no file can have it. Take another"],
+    ["tenon", "the types that plugins import are called so. Take another"],
     ["read_file", "it is the name of a built-in tool. Take another"],
   ];
   test.each(names)("refuses the name %j before it writes anything", async (name, how) => {

@@ -12,6 +12,9 @@ import { usageError } from "../usage_error.ts";
 /** The first line of `tenon.d.ts`: a file that begins so may be written anew. */
 const MARK = "// The types of tenon's plugins, written by `tenon new`; a later version writes them anew.";
 
+/** Whatever its ending. (Source: "Naming Files, Paths, and Namespaces", Windows documentation.) */
+const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
+
 /** Where it goes: the first `--plugins`, else the user's own folder. Throws a usage error when there is neither. */
 export function newPluginFolder(named: readonly string[], config: string | undefined): string {
   const [first] = named;
@@ -31,7 +34,9 @@ export async function writeNewPlugin(name: string, folder: string): Promise<stri
   const fail = (how: string) => usageError(`Cannot make a plugin named "${shown}": ${how}`);
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw fail("a name needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
   if (!isPluginName(`${name}.ts`)) throw fail("a file of that name is no plugin. Take another");
-  if (name in builtin) throw fail("it is the name of a built-in tool. Take another");
+  if (Object.hasOwn(builtin, name)) throw fail("it is the name of a built-in tool. Take another");
+  if (DEVICE.test(name)) throw fail("it is the name of a device on Windows, where no file can have it. Take another");
+  if (name.toLowerCase() === "tenon") throw fail("the types that plugins import are called so. Take another");
   if (denoState({ name: "write", path: folder }) !== "granted") {
     throw fail(`Deno may not write its folder. Start with deno run --allow-read="${folder}" --allow-write="${folder}"`);
   }
