@@ -35,12 +35,17 @@ export function toolList(
   };
 }
 
+/** Columns that one cell can widen a column to: a longer one moves the rest of its own row alone, so that the others fit a terminal. */
+const COLUMN_LIMIT = 24;
+
 export function toolLines({ tools, set_aside }: ToolList): string[] {
   const rows = [
     ["NAME", "PERMISSIONS", "BYTES", "SOURCE"],
     ...tools.map((tool) => [tool.name, tool.permissions, String(tool.bytes), tool.source]),
   ];
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0).filter((width) => width <= COLUMN_LIMIT))
+  );
   const bytes = tools.reduce((sum, tool) => sum + tool.bytes, 0);
   const pad = (cell: string, column: number) =>
     column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
