@@ -109,6 +109,29 @@ describe("checkKeywords tells of", () => {
   ];
   test.each(cases)("%s", (_, schema, problem) => expect(problemOf(schema)).toBe(problem));
 
+  const values: [keyword: string, value: unknown, needed: string][] = [
+    ["anyOf", { type: "string" }, "a list of schemas"],
+    ["oneOf", [], "a list of schemas"],
+    ["prefixItems", [], "a list of schemas"],
+    ["properties", [], "an object"],
+    ["$defs", "a", "an object"],
+    ["patternProperties", { "(": {} }, "regular expressions as keys"],
+    ["dependentRequired", { a: "b" }, "an object with lists of different names"],
+    ["required", ["a", "a"], "a list of different names"],
+    ["minLength", -1, "a whole number from 0"],
+    ["maxItems", 1.5, "a whole number from 0"],
+    ["minimum", "1", "a number"],
+    ["multipleOf", 0, "a number above 0"],
+    ["uniqueItems", "yes", "true or false"],
+    ["description", 5, "a string"],
+    ["format", ["date"], "a string"],
+    ["type", [], "a type, or a list of different ones"],
+    ["type", ["string", "string"], "a type, or a list of different ones"],
+  ];
+  test.each(values)("%s with %j", (keyword, value, needed) => {
+    expect(problemOf(object({ a: { [keyword]: value } }))).toBe(`input_schema.a: ${keyword} needs ${needed}`);
+  });
+
   test("whatever it is, in one line that names a place", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
@@ -130,6 +153,26 @@ describe("strictProblem", () => {
       "names the object that is open",
       object({ a: { anyOf: [{ type: "null" }, object({})] } }, closed),
       "needs additionalProperties: false in every object of input_schema (here in input_schema.a.anyOf.1)",
+    ],
+    [
+      "names one that may be null as well",
+      object({ a: { type: ["object", "null"] } }, closed),
+      "needs additionalProperties: false in every object of input_schema (here in input_schema.a)",
+    ],
+    [
+      "has nothing against what is left out of the wire copy",
+      object({ a: { type: "string" } }, { ...closed, if: object({ a: { const: "x" } }), then: { properties: {} } }),
+      undefined,
+    ],
+    [
+      "does not take an object in an enum",
+      object({ a: { enum: [null, { a: 1 }] } }, closed),
+      "takes no list and no object within an enum (here in input_schema.a)",
+    ],
+    [
+      "does not take a reference in allOf",
+      object({ a: { allOf: [{ $ref: "#/$defs/b" }] } }, { ...closed, $defs: { b: { type: "string" } } }),
+      "takes no $ref within allOf (here in input_schema.a)",
     ],
     [
       "does not take recursion",

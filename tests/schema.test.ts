@@ -324,7 +324,7 @@ describe("any schema of the keywords that are checked", () => {
       fc.record({ const: value }),
       fc.record({ minimum: few, exclusiveMaximum: few, multipleOf: fc.constantFrom(1, 2, 0.5) }, { requiredKeys: [] }),
       fc.record({ uniqueItems: fc.boolean(), minItems: few, maxItems: few }, { requiredKeys: [] }),
-      fc.record({ minProperties: few, maxProperties: few, required: fc.array(word, { maxLength: 2 }) }, {
+      fc.record({ minProperties: few, maxProperties: few, required: fc.uniqueArray(word, { maxLength: 2 }) }, {
         requiredKeys: [],
       }),
       fc.record({ format: fc.constantFrom("date", "uuid", "email", "color") }),
@@ -349,7 +349,7 @@ describe("any schema of the keywords that are checked", () => {
       fc.record({
         anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
         oneOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
-        allOf: fc.array(tie("schema"), { maxLength: 2 }),
+        allOf: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }),
         not: tie("schema"),
         unevaluatedProperties: fc.boolean(),
         unevaluatedItems: fc.boolean(),
@@ -440,11 +440,11 @@ describe("readSchema says to the author that", () => {
       'input_schema.a.items: needs a schema such as { type: "string" }',
     ],
     ["properties are a list", { type: "object", properties: ["a"] }, "input_schema: properties needs an object"],
-    ["required is a word", object({}, { required: "a" }), "input_schema: required needs a list of names"],
+    ["required is a word", object({}, { required: "a" }), "input_schema: required needs a list of different names"],
     [
       "required is a flag",
       object({ a: { type: "string", required: true } }),
-      "input_schema.a: required needs a list of names",
+      "input_schema.a: required needs a list of different names",
     ],
     ["enum is a word", object({ a: { enum: "b" } }), "input_schema.a: enum needs a list"],
     [

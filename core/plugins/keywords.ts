@@ -17,6 +17,7 @@ const SCHEMA = new Set(
 );
 const SCHEMAS = new Set(["anyOf", "allOf", "oneOf", "prefixItems"]);
 const NAMED_SCHEMAS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+const TEXTS = new Set("format title description $comment".split(" "));
 const OTHERS = new Set("type enum const required pattern format uniqueItems dependentRequired $ref".split(" "));
 /** Whose schemas speak of the value itself, not of something in it. */
 const SAME_VALUE = new Set("allOf anyOf oneOf not if then else dependentSchemas".split(" "));
@@ -56,17 +57,20 @@ function checkSchema(schema: unknown, name: string, root: JsonSchema): void {
   if (typeof schema === "boolean") return;
   if (!isObject(schema)) throw new Error(`${name}: needs a schema such as { type: "string" }`);
   const { type, properties, required, enum: values, pattern, $ref } = schema;
+  if (Array.isArray(type) && (type.length === 0 || new Set(type).size < type.length)) {
+    throw new Error(`${name}: type needs a type, or a list of different ones`);
+  }
   for (const word of type === undefined ? [] : [type].flat()) {
     if (!TYPES.has(String(word))) throw new Error(`${name}: there is no type ${oneLine(JSON.stringify(word), 40)}`);
   }
-  if (properties !== undefined && !isObject(properties)) throw new Error(`${name}: properties needs an object`);
-  for (const key of Object.keys(properties ?? {})) {
+  for (const key of Object.keys(isObject(properties) ? properties : {})) {
     if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key)) {
       throw new Error(`${name}: "${oneLine(key, 80)}" needs 1 to 64 of the characters a–z A–Z 0–9 _ . -`);
     }
   }
-  const isNames = Array.isArray(required) && required.every((item) => typeof item === "string");
-  if (required !== undefined && !isNames) throw new Error(`${name}: required needs a list of names`);
+  if (required !== undefined && !isNames(required)) {
+    throw new Error(`${name}: required needs a list of different names`);
+  }
   if (values !== undefined && !Array.isArray(values)) throw new Error(`${name}: enum needs a list`);
   if (pattern !== undefined && !isPattern(pattern)) throw new Error(`${name}: pattern is no regular expression`);
   const target = $ref === undefined || referred($ref, root);
@@ -75,9 +79,38 @@ function checkSchema(schema: unknown, name: string, root: JsonSchema): void {
   }
   for (const [keyword, value] of Object.entries(schema)) {
     checkKeyword(keyword, name);
-    if (NUMBERS.has(keyword) && typeof value !== "number") throw new Error(`${name}: ${keyword} needs a number`);
+    const needed = neededBy(keyword, value);
+    if (needed !== undefined) throw new Error(`${name}: ${keyword} needs ${needed}`);
     mapKeyword(keyword, value, (part, step) => checkSchema(part, `${name}.${step}`, root));
   }
+}
+
+/** What a value of this keyword has to be, where it is not. */
+function neededBy(keyword: string, value: unknown): string | undefined {
+  if (NUMBERS.has(keyword)) {
+    if (typeof value !== "number") return "a number";
+    if (keyword === "multipleOf") return value > 0 ? undefined : "a number above 0";
+    return /^(min|max)[A-Z]/.test(keyword) && !(Number.isInteger(value) && value >= 0)
+      ? "a whole number from 0"
+      : undefined;
+  }
+  if (SCHEMAS.has(keyword)) return Array.isArray(value) && value.length > 0 ? undefined : "a list of schemas";
+  if (NAMED_SCHEMAS.has(keyword) && !isObject(value)) return "an object";
+  if (keyword === "patternProperties") {
+    return Object.keys(value as object).every(isPattern) ? undefined : "regular expressions as keys";
+  }
+  if (keyword === "dependentRequired") {
+    return isObject(value) && Object.values(value).every(isNames)
+      ? undefined
+      : "an object with lists of different names";
+  }
+  if (TEXTS.has(keyword)) return typeof value === "string" ? undefined : "a string";
+  return keyword === "uniqueItems" && typeof value !== "boolean" ? "true or false" : undefined;
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string") &&
+    new Set(value).size === value.length;
 }
 
 function checkKeyword(keyword: string, name: string): void {

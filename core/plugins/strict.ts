@@ -43,23 +43,41 @@ export function leftOut(schema: unknown, name = "input_schema"): string[] {
 }
 
 /** Why the API would refuse the schema with `strict`; nothing when it would not. */
-export function strictProblem(json: JsonSchema): string | undefined {
-  const open = openObject(json);
+export function strictProblem(full: JsonSchema): string | undefined {
+  const json = wireSchema(full, true);
+  const open = placeOf(json, isOpen);
   if (open !== undefined) return `needs additionalProperties: false in every object of input_schema (here in ${open})`;
   if (isRecursive(json, json, [])) return "takes no schema that refers to itself";
+  const nested = placeOf(json, ({ enum: values }) => Array.isArray(values) && values.some(isNested));
+  if (nested !== undefined) return `takes no list and no object within an enum (here in ${nested})`;
+  const joined = placeOf(
+    json,
+    ({ allOf }) => Array.isArray(allOf) && allOf.some((part) => isObject(part) && "$ref" in part),
+  );
+  if (joined !== undefined) return `takes no $ref within allOf (here in ${joined})`;
   const { optional, unions } = count(json);
   if (optional > OPTIONAL_LIMIT) return `takes ${OPTIONAL_LIMIT} optional parameters at most, and here are ${optional}`;
   if (unions > UNION_LIMIT) return `takes ${UNION_LIMIT} unions at most, and here are ${unions}`;
   return undefined;
 }
 
-function openObject(schema: unknown, name = "input_schema"): string | undefined {
+function isOpen(schema: JsonSchema): boolean {
+  const isOfObjects = "properties" in schema || [schema["type"]].flat().includes("object");
+  return isOfObjects && schema["additionalProperties"] !== false;
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/** Of the first part that is so, as `input_schema.a.items`. */
+function placeOf(schema: unknown, isSo: (part: JsonSchema) => boolean, name = "input_schema"): string | undefined {
   if (!isObject(schema)) return undefined;
-  if ((schema["type"] === "object" || "properties" in schema) && schema["additionalProperties"] !== false) return name;
+  if (isSo(schema)) return name;
   for (const [keyword, value] of Object.entries(schema)) {
     for (const [part, step] of insideOf(keyword, value)) {
-      const open = openObject(part, `${name}.${step}`);
-      if (open !== undefined) return open;
+      const place = placeOf(part, isSo, `${name}.${step}`);
+      if (place !== undefined) return place;
     }
   }
   return undefined;
