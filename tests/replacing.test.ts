@@ -114,6 +114,20 @@ describe.if(isRoot)("a file system that cannot take it", () => {
     ["a full disk", "true", "no space is left on the disk", 3],
     ["a read-only file system", "mount -o remount,ro small", "the file system is read-only", 3],
   ];
+
+  test("a full disk gets back the old content of a file that is written in place", async () => {
+    await using temp = await tempWorkspace({}, { write: ["small/a.txt"] });
+    await temp.sh("mkdir small; mount -t tmpfs -o size=64k tmpfs small; printf keep > small/a.txt");
+    try {
+      const written = temp.workspace.writeText("small/a.txt", "y".repeat(200_000), { replaces: sha256("keep") });
+      expect(await written.catch(messageOf)).toBe('Cannot write "small/a.txt": no space is left on the disk');
+      expect(await filesIn(temp, ["small/a.txt"])).toEqual({ "small/a.txt": "keep" });
+      await temp.workspace.writeText("small/a.txt", "k", { replaces: sha256("keep") });
+      expect(await filesIn(temp, ["small/a.txt"])).toEqual({ "small/a.txt": "k" });
+    } finally {
+      await temp.sh("umount small");
+    }
+  });
   test.each(rows)("%s: an error for the model, and the old content is there", async (_id, after, how, answers) => {
     await using temp = await tempWorkspace();
     await temp.sh("mkdir small; mount -t tmpfs -o size=64k tmpfs small; printf keep > small/a.txt");
@@ -130,14 +144,43 @@ describe.if(isRoot)("a file system that cannot take it", () => {
 });
 if (!isRoot) console.error("replacing.test.ts: not tested, since it needs root: a full disk, a read-only file system");
 
+/** What a full disk does, for whoever may not mount one: the system takes no more than so much of a file. */
+describe.each(RUNTIMES)("a file that grows over its limit under %s", (_name, run) => {
+  const rows: [how: string, write: string[]][] = [["by a new one in its place", ["."]], ["in place", [
+    "a.txt",
+    "b.txt",
+  ]]];
+  test.each(rows)("leaves the old content, written %s", async (_how, write) => {
+    const paths = ["a.txt", "b.txt"];
+    const before = { "a.txt": "keep\n", "b.txt": `keep\n${"old line\n".repeat(10_000)}` };
+    await using temp = await tempWorkspace(before);
+    const { root } = temp;
+    const order = { root, write: write.map((path) => join(root, path)), size: 200_000, paths };
+    // In blocks of 512 bytes. The signal that comes with it is not what is tested.
+    const limited = ["sh", "-c", `trap "" XFSZ; ulimit -f 200; exec "$@"`, "sh"];
+    const child = Bun.spawn([...limited, ...run(fixture("edits_in_a_folder.ts"), JSON.stringify(order))], {
+      env: { PATH: process.env["PATH"] ?? "", HOME: join(temp.top, "home") },
+      stderr: "pipe",
+    });
+    const [out, problems] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    if (out === "") throw new Error(problems);
+    expect(JSON.parse(out)).toEqual(
+      paths.map((path) => `Cannot edit "${path}": it would be larger than a file may be here`),
+    );
+    expect(await filesIn(temp, paths)).toEqual(before);
+    expect((await readdir(root)).sort()).toEqual(paths);
+  });
+});
+
 /** As a user that permissions hold for: root may do everything. */
 describe.each(RUNTIMES)("permissions under %s", (_name, run) => {
   test("a read-only file is refused, and in a read-only folder nothing is lost (E29)", async () => {
-    await using temp = await tempWorkspace({ "ro.txt": "keep\n", "rod/f.txt": "keep\n", "rw.txt": "keep\n" });
+    const paths = ["ro.txt", "rod/f.txt", "rw.txt"];
+    await using temp = await tempWorkspace(Object.fromEntries(paths.map((path) => [path, "keep\n"])));
     const user = USERS.at(-1) ?? { before: [] };
     if (isRoot) {
       await Promise.all(
-        ["", "ro.txt", "rod", "rod/f.txt", "rw.txt"].map((path) => chown(join(temp.root, path), 65534, 65534)),
+        ["", "rod", ...paths].map((path) => chown(join(temp.root, path), 65534, 65534)),
       );
     }
     await temp.sh("chmod 444 ro.txt; chmod 555 rod; chmod 755 ..");
@@ -145,7 +188,7 @@ describe.each(RUNTIMES)("permissions under %s", (_name, run) => {
     await chmod(home, 0o777);
     const child = Bun.spawn([
       ...user.before,
-      ...run(fixture("edits_in_a_folder.ts"), temp.root, "ro.txt", "rod/f.txt", "rw.txt"),
+      ...run(fixture("edits_in_a_folder.ts"), JSON.stringify({ root: temp.root, write: [temp.root], size: 1, paths })),
     ], {
       env: { PATH: process.env["PATH"] ?? "", HOME: home, DENO_DIR: join(home, "deno") },
       stderr: "pipe",

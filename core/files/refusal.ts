@@ -45,6 +45,7 @@ const REASONS: { [code: string]: string } = {
   EROFS: "the file system is read-only",
   ENOSPC: "no space is left on the disk",
   EDQUOT: "no space is left on the disk",
+  EFBIG: "it would be larger than a file may be here",
   EMFILE: "too many files are open. Try again",
   ENFILE: "too many files are open. Try again",
   ENXIO: "it is not a regular file",

@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { constants, type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
-import { startSha256 } from "../hash.ts";
+import { sha256Of, startSha256 } from "../hash.ts";
 import { toDisk } from "./name.ts";
 import { type Folder, isAt, NOT_THROUGH, openFile, openFolder, TEMPORARY } from "./opening.ts";
 import { childOf, nameOf, parentOf } from "../path.ts";
@@ -51,8 +51,8 @@ export async function replaceFile({ real, names, text, replaces }: Replacement):
 
 /**
  * Writes a file in place: for one that is granted alone, where nothing may be put beside it and renamed. The exception to what
- * `replaceFile` promises: whoever reads meanwhile may see a part, and when the process is killed or the disk is full in
- * the middle, the old content is gone. Links to the file, its mode and its owner stay. `find` as in `openFile`; `replaces` as above.
+ * `replaceFile` promises: whoever reads meanwhile may see some of either content, and so it stays when the process is killed in the middle.
+ * Where the disk is full the old content is put back, if `replaces` tells which it was. Links to the file, its mode and its owner stay. `find` as in `openFile`; `replaces` as above.
  */
 export async function overwriteFile(
   find: () => Promise<string>,
@@ -67,13 +67,26 @@ export async function overwriteFile(
     );
   });
   try {
-    if (replaces !== undefined && await hashIn(handle) !== replaces) throw refused(changed(replaces));
-    await handle.truncate(0);
-    await handle.writeFile(text);
-    await handle.sync();
+    const old = replaces === undefined ? undefined : await bytesIn(handle);
+    if (old !== undefined && sha256Of(old) !== replaces) throw refused(changed(replaces ?? null));
+    try {
+      await handle.writeFile(text);
+      // Cut only now: the space of the old content must be there if that is to come back.
+      await handle.truncate(Buffer.byteLength(text));
+      await handle.sync();
+    } catch (error) {
+      if (old !== undefined) await putBack(handle, old).catch(() => undefined);
+      throw error;
+    }
   } finally {
     await handle.close();
   }
+}
+
+async function putBack(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
+  await handle.truncate(bytes.length);
+  await handle.sync();
 }
 
 /** Removes a regular file; with `replaces` only one that is still this, compared at the last moment, as above. */
@@ -132,15 +145,26 @@ async function hashOf(target: string | Buffer): Promise<string | null> {
   }
 }
 
-/** SHA-256 in hex of an open file; its position stays. */
+/** SHA-256 in hex of an open file. */
 async function hashIn(handle: FileHandle): Promise<string> {
   const hash = startSha256();
+  for await (const chunk of chunksIn(handle)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+async function bytesIn(handle: FileHandle): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksIn(handle)) chunks.push(chunk.slice());
+  return Buffer.concat(chunks);
+}
+
+/** An open file from its beginning, each chunk good until the next one; its position stays. */
+async function* chunksIn(handle: FileHandle): AsyncGenerator<Uint8Array> {
   const chunk = new Uint8Array(CHUNK);
   for (let [at, size] = [0, -1]; size !== 0; at += size) {
     size = (await handle.read(chunk, 0, CHUNK, at)).bytesRead;
-    hash.update(chunk.subarray(0, size));
+    yield chunk.subarray(0, size);
   }
-  return hash.digest("hex");
 }
 
 function changed(replaces: string | null): string {
