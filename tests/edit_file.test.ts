@@ -476,55 +476,54 @@ describe("edit_file", () => {
     expect(applyPatch(before, diff, { autoConvertLineEndings: false })).toBe(after);
   });
 
-  test("leaves every byte outside of the place as it was, whatever the file and the edit", async () => {
+  test("leaves every byte outside of the places as it was, whatever the file and the edit", async () => {
     await using temp = await tempWorkspace();
     const file = join(temp.root, "f.txt");
-    const unit = fc.oneof(
-      fc.constantFrom("a", "b", "\t", " ", "$&", "\u0301", "\u{1f600}", BOM, "\0"),
-      fc.string({ unit: "grapheme", maxLength: 3 }),
-    );
-    const lineEnd = fc.constantFrom("\n", "\r\n", "\r\n", "\r");
-    const text = fc.array(fc.oneof(unit, lineEnd), { maxLength: 30 }).map((parts) => parts.join(""));
-    let edits = 0;
+    const done = { once: 0, all: 0, several: 0 };
+    const made = fc.record({
+      body: fileText,
+      hasBom: fc.boolean(),
+      from: fc.nat(),
+      length: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 13 })),
+      asShown: fc.boolean(),
+      newText: fileText,
+      isAll: fc.boolean(),
+    });
     await fc.assert(
-      fc.asyncProperty(
-        text,
-        fc.boolean(),
-        fc.nat(),
-        fc.nat({ max: 12 }),
-        fc.boolean(),
-        text,
-        async (body, hasBom, at, length, asShown, newText) => {
-          const before = (hasBom ? BOM : "") + body;
-          const points = [...body];
-          const start = points.length === 0 ? 0 : at % points.length;
-          const taken = points.slice(start, start + 1 + length).join("");
-          const oldText = asShown ? taken.replaceAll("\r\n", "\n") : taken;
-          await writeFile(file, before);
-          temp.context.seen.note("f.txt", { sha256: createHash("sha256").update(before).digest("hex"), whole: true });
-          const done = await isDone(() =>
-            handler({ path: "f.txt", old_string: oldText, new_string: newText }, temp.context)
-          );
-          const after = await readFile(file);
-          const place = onlyPlace(before, oldText);
-          if (!done) {
-            // Refused for a reason: nothing to do, not just one place, or the same text again.
-            const isSame = place !== undefined && plain(before.slice(...place)) === plain(newText);
-            expect(oldText === "" || place === undefined || isSame).toBe(true);
-            expect(after.equals(Buffer.from(before))).toBe(true);
-            return;
-          }
-          edits++;
-          if (place === undefined) throw new Error("an edit of no place, or of one among several");
-          const [head, tail] = [Buffer.from(before.slice(0, place[0])), Buffer.from(before.slice(place[1]))];
-          expect(after.subarray(0, head.length).equals(head)).toBe(true);
-          expect(after.subarray(after.length - tail.length).equals(tail)).toBe(true);
-          expect(plain(after.subarray(head.length, after.length - tail.length).toString())).toBe(plain(newText));
-        },
-      ),
-      { numRuns: 200 },
+      fc.asyncProperty(made, async ({ body, hasBom, from, length, asShown, newText, isAll }) => {
+        const before = (hasBom ? BOM : "") + body;
+        const points = [...body];
+        const start = points.length === 0 ? 0 : from % points.length;
+        const taken = points.slice(start, start + length).join("");
+        const oldText = asShown ? taken.replaceAll("\r\n", "\n") : taken;
+        await writeFile(file, before);
+        temp.context.seen.note("f.txt", { sha256: createHash("sha256").update(before).digest("hex"), whole: true });
+        const input = { path: "f.txt", old_string: oldText, new_string: newText, replace_all: isAll };
+        const isEdited = await isDone(() => handler(input, temp.context));
+        const after = await readFile(file);
+        const places = oldText === "" ? [] : placesOf(before, oldText);
+        const isOfMany = places.length > 1 && !isAll;
+        if (!isEdited) {
+          // Refused for a reason: nothing to do, not just one place, or the same text again.
+          const isSame = places.every((place) => plain(before.slice(...place)) === plain(newText));
+          expect(isSame || isOfMany).toBe(true);
+          expect(after.equals(Buffer.from(before))).toBe(true);
+          return;
+        }
+        if (places.length === 0 || isOfMany) throw new Error("an edit of no place, or of one among several");
+        const apart = withoutOverlaps(places);
+        done[isAll ? "all" : "once"]++;
+        if (apart.length > 1) done.several++;
+        // What is between the places, to the byte, and in each place the new text; its line ends may be those of the file.
+        const kept = [0, ...apart.map(([, end]) => end)].map((end, index) => before.slice(end, apart[index]?.[0]));
+        const put = `(?:${literal(newText).replace(/(?<!\r)\n/g, "\r?\n")})`;
+        expect(new RegExp(`^${kept.map(literal).join(put)}$`).test(after.toString())).toBe(true);
+        expect(after.equals(Buffer.from(after.toString()))).toBe(true);
+      }),
+      { numRuns: 400 },
     );
-    expect(edits).toBeGreaterThan(50);
+    expect(Math.min(done.once, done.all)).toBeGreaterThan(50);
+    expect(done.several).toBeGreaterThan(10);
   });
 
   test("leaves the file outside alone while it is swapped for a link to that (LINK-09)", async () => {
@@ -564,17 +563,40 @@ describe("edit_file", () => {
   });
 });
 
-/** The one place of `oldText` behind the BOM, found by a regular expression instead. */
-function onlyPlace(text: string, oldText: string): [start: number, end: number] | undefined {
-  const literal = oldText.replace(/[\\^$.*+?()[\]{}|/-]/g, (char) => `\\${char}`);
-  const pattern = new RegExp(oldText.includes("\r") ? literal : literal.replaceAll("\n", "\r?\n"), "g");
+/** Any text: LF, CRLF, lone CR, no line end; what is written with several code points; what looks binary and is UTF-8. */
+const fileText = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom("a", "b", "\t", " ", "$&", "\u0301", "\u{1f600}", BOM) },
+    { weight: 3, arbitrary: fc.constantFrom("\n", "\r\n", "\r\n", "\r") },
+    fc.string({ unit: "grapheme", maxLength: 3 }),
+    fc.string({ unit: "binary", maxLength: 3 }),
+    fc.constantFrom("\0", "\x01\x02\x7f", "\x1b[0m", "\x85\u2028", "\ufffd\uffff\u{10ffff}"),
+  ),
+  { maxLength: 30 },
+).map((parts) => parts.join(""));
+
+/** Every place of `oldText` behind the BOM, found by a regular expression instead. */
+function placesOf(text: string, oldText: string): [start: number, end: number][] {
+  const exact = literal(oldText);
+  const pattern = new RegExp(oldText.includes("\r") ? exact : exact.replaceAll("\n", "\r?\n"), "g");
   const places: [number, number][] = [];
   pattern.lastIndex = text.startsWith(BOM) ? 1 : 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     places.push([match.index, pattern.lastIndex]);
     pattern.lastIndex = match.index + (match[0].startsWith("\r\n") && oldText.startsWith("\n") ? 2 : 1);
   }
-  return places.length === 1 ? places[0] : undefined;
+  return places;
+}
+
+function withoutOverlaps(places: readonly [number, number][]): [number, number][] {
+  const apart: [number, number][] = [];
+  for (const place of places) if (place[0] >= (apart.at(-1)?.[1] ?? 0)) apart.push(place);
+  return apart;
+}
+
+/** The pattern of just this text. */
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, (char) => `\\${char}`);
 }
 
 /** Whether the check that looks right lets a file outside be read: the real path is judged, then the file is opened by its name. */
