@@ -63,7 +63,10 @@ export type Proposal = Change | { command: string };
 export interface Change {
   /** The file itself, behind every link, relative to the workspace root; it need not be there yet. */
   path: string;
-  /** Unified diff from the file as it is to the file as it would be; from `/dev/null` where it is new. Text of strangers: not cleaned. */
+  /**
+   * Unified diff from the file as it is to the file as it would be; from `/dev/null` where it is new. A line in brackets above it tells
+   * what it cannot show. Text of strangers: not cleaned.
+   */
   diff: string;
 }
 
@@ -96,6 +99,13 @@ export interface SeenFile {
   sha256: string;
   /** Whether the model was shown all of it. */
   whole: boolean;
+  /**
+   * Of a text that was shown in part: its lines that were, from 1, none of them cut; and how many it has. What is noted of one content adds up:
+   * when no line is left, it counts as whole.
+   */
+  lines?: { shown: [first: number, last: number][]; total: number };
+  /** Names that the file had then (hard links); absent where it had one. */
+  names?: number;
 }
 
 export interface Entry {
@@ -108,6 +118,10 @@ export interface Stat {
   kind: "file" | "folder" | "other";
   /** Bytes. */
   size: number;
+  /** Names that a file has (hard links), wherever they are; 1 where the system does not tell. */
+  names: number;
+  /** Whether `writeText` writes it in place: all its names have the new content then. Else only the one that it is written by has. */
+  inPlace: boolean;
 }
 
 export interface WalkOptions {
@@ -161,7 +175,7 @@ export interface Workspace {
   /**
    * Replaces or creates a file at once (temporary file, then rename), with the folders it needs. `replaces` is the SHA-256 in hex of
    * the file that this text was made from, or null when there was none: throws, with the file as it is, when that is no longer so. A file that the
-   * user granted without its folder is written in place instead, so that a kill in the middle can leave a part of it.
+   * user granted without its folder is written in place instead, so that a kill in the middle can leave some of either content.
    */
   writeText(path: string, text: string, options?: { replaces?: string | null }): Promise<void>;
 }

@@ -224,6 +224,7 @@ describe("a host", () => {
     expect(await outcome).toEqual({ content: "the one", is_error: false });
   });
 
+  const noted = { sha256: "0".repeat(64), whole: false };
   const nonsense: unknown[] = [
     undefined,
     null,
@@ -232,6 +233,10 @@ describe("a host", () => {
     { ...result, id: "1" },
     { ...result, id: 1, content: [{ type: "tool_use" }] },
     { ...result, id: 1, seen: [["a", { sha256: "no", whole: true }]] },
+    { ...result, id: 1, seen: [["a", { ...noted, lines: { shown: [[0, 1]], total: 1 } }]] },
+    { ...result, id: 1, seen: [["a", { ...noted, lines: { shown: [[1, 1.5]], total: 2 } }]] },
+    { ...result, id: 1, seen: [["a", { ...noted, lines: { shown: [[1, 1]] } }]] },
+    { ...result, id: 1, seen: [["a", { ...noted, names: 0 }]] },
   ];
   test.each(nonsense.map((message) => [message]))("that says %j is ended", async (message) => {
     const { host, say, kills } = silentHost();

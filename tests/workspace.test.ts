@@ -151,6 +151,17 @@ describe("a path that stays inside is taken", () => {
     expect(await workspace.stat(found)).toHaveProperty("kind");
   });
 
+  test("stat counts the names of a file, and tells which file is written in place", async () => {
+    await using temp = await tempWorkspace({ "d/a.txt": "1", "d/b.txt": "22" }, { write: ["d/b.txt"] });
+    await mkdir(join(temp.root, "d/sub"));
+    await link(join(temp.root, "d/a.txt"), join(temp.top, "out.txt"));
+    await symlink("d/a.txt", join(temp.root, "l"));
+    const { workspace } = temp;
+    expect(await workspace.stat("l")).toEqual({ kind: "file", size: 1, names: 2, inPlace: false });
+    expect(await workspace.stat("d/b.txt")).toEqual({ kind: "file", size: 2, names: 1, inPlace: true });
+    expect(await workspace.stat("d")).toMatchObject({ kind: "folder", names: 1, inPlace: false });
+  });
+
   test("two names that are near the one asked for are both named, and none is taken", async () => {
     await using temp = await tempWorkspace({ "a\u00a0b.txt": "1", "a\u202fb.txt": "2" });
     expect(await failure(temp.workspace.readText("a b.txt"))).toContain("no such file, but");

@@ -167,8 +167,12 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
 
     stat: (path) =>
       attempt("open", path, async (): Promise<Stat> => {
-        const stats = await lstat(toDisk(await locate(path, "file")));
-        return { kind: stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other", size: stats.size };
+        const real = await locate(path, "file");
+        const stats = await lstat(toDisk(real));
+        const kind = stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other";
+        // The links of a folder are its subfolders, not names.
+        const names = kind === "file" ? Math.max(1, stats.nlink) : 1;
+        return { kind, size: stats.size, names, inPlace: rules.isAlone(real) };
       }),
 
     exists: (path) =>

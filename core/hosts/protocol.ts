@@ -15,7 +15,13 @@ const Image = v.object({
   source: v.object({ type: v.literal("base64"), media_type: v.string(), data: v.string() }),
 });
 const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-const SeenFile = v.object({ sha256: Sha256, whole: v.boolean() });
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const SeenFile = v.object({
+  sha256: Sha256,
+  whole: v.boolean(),
+  lines: v.exactOptional(v.object({ shown: v.array(v.tuple([Count, Count])), total: Count })),
+  names: v.exactOptional(Count),
+});
 /** Bytes of a file before a change, at most, for it to be kept. */
 export const CHANGE_LIMIT = 10_000_000;
 const FileChange = v.object({
