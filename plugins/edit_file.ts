@@ -59,15 +59,20 @@ export async function preview(input: Input, context: Context): Promise<Change> {
 /** All but the writing. */
 async function edit(input: Input, context: Context): Promise<{ target: Target; before: string; edited: Edited }> {
   const { path, old_string: oldText, new_string: newText, replace_all: isAll } = input;
-  for (const name of ["path", "old_string"] as const) {
-    if (input[name] === "") throw cannotCall(name, "it is empty");
+  if (path === "") throw cannotCall("path", "it is empty. Name a file");
+  if (oldText === "") {
+    throw cannotCall(
+      "old_string",
+      "it is empty. To add text, copy what is beside the place; in an empty file use write_file",
+    );
   }
   for (const name of ["old_string", "new_string"] as const) {
-    if (!input[name].isWellFormed()) throw cannotCall(name, "it has half a character in it (a lone surrogate)");
+    if (!input[name].isWellFormed()) {
+      throw cannotCall(name, "it has half a character in it (a lone surrogate). Write the whole character");
+    }
   }
-  if (oldText === newText) throw cannotCall("new_string", "it is the same as old_string");
-  const otherwise = "it was not read in this session. Read it with read_file first";
-  const target = await openTarget(path, { verb: "edit", whole: false, otherwise }, context);
+  if (oldText === newText) throw cannotCall("new_string", "it is the same as old_string. Write what it is to become");
+  const target = await openTarget(path, "edit", context);
   const before = decode(path, target.bytes);
   const places = findPlaces(before, oldText);
   if (places.length === 0) throw cannot("edit", path, `old_string is not in it. ${notFoundHint(before, oldText)}`);

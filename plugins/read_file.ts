@@ -7,7 +7,7 @@ import { IMAGE_LIMIT, kindOfImage, readImage, SIDE_LIMIT } from "../core/files/i
 import { createPager, type Page, type Pager } from "../core/files/lines.ts";
 import { foldName, showExactly } from "../core/files/name.ts";
 import { quoted } from "../core/files/refusal.ts";
-import type { ContentBlock, Context, Definition, Handler } from "../core/tool.ts";
+import type { ContentBlock, Context, Definition, Handler, SeenFile } from "../core/tool.ts";
 
 export const definition: Definition = {
   name: "read_file",
@@ -49,12 +49,17 @@ export const handler: Handler<Input> = async ({ path, offset, limit }, context) 
   );
   const result = image === undefined ? showPage(path, page, { wanted, size }) : showImage(path, image);
   const resolved = await context.workspace.resolve(path);
-  // An image was shown as pixels, not as its bytes: write_file is not to put text in its place.
-  context.seen.note(resolved, { sha256, whole: image === undefined && page.whole });
+  context.seen.note(resolved, { sha256, ...shownOf(page, image !== undefined) });
   const note = nameNote(path, resolved);
   if (note === undefined) return result;
   return typeof result === "string" ? `${result}\n${note}` : [...result, { type: "text", text: note }];
 };
+
+/** An image was shown as pixels, not as its bytes. */
+function shownOf({ whole, shown, total }: Page, isImage: boolean): Pick<SeenFile, "whole" | "lines"> {
+  if (isImage) return { whole: false };
+  return whole ? { whole } : { whole, lines: { shown, total } };
+}
 
 /** Lets the whole file go by once, for its hash, its lines, and its bytes if it is an image. */
 async function passOnce(path: string, pager: Pager, { workspace, signal }: Context) {

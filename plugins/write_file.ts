@@ -4,7 +4,7 @@ import { unifiedDiff } from "../core/files/diff.ts";
 import { BOM } from "../core/files/edit.ts";
 import { sha256Of } from "../core/hash.ts";
 import { quoted } from "../core/files/refusal.ts";
-import { inWords, openTarget } from "../core/files/target.ts";
+import { inWords, openTarget, type Target } from "../core/files/target.ts";
 import { countLines } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 
@@ -12,7 +12,7 @@ export const definition: Definition = {
   name: "write_file",
   description:
     "Writes a whole text file, with the folders it needs; the content is written as it is, so end it with a line end. A file that is " +
-    "there already must have been read whole with read_file first. To change a part of a file use edit_file.",
+    "there already must have been read whole with read_file first, in pages if it is long. To change a part of a file use edit_file.",
   input_schema: {
     type: "object",
     properties: {
@@ -33,20 +33,21 @@ interface Input {
 
 export const handler: Handler<Input> = async (input, context) => {
   const { path, content } = input;
-  const { real, before } = await look(input, context);
+  const { real, target } = await look(input, context);
+  const before = target?.bytes;
   const size = sizeOf(content);
   const sha256 = sha256Of(content);
   const old = before === undefined ? null : sha256Of(before);
   if (old === sha256) return `${quoted(path)} has this content already (${size}). Nothing was written`;
   await context.workspace.writeText(path, content, { replaces: old });
   context.seen.note(real, { sha256, whole: true });
-  if (before === undefined) return `Wrote ${quoted(path)}: ${size}, a new file`;
-  return [`Wrote ${quoted(path)}: ${size}, in place of the old content`, ...losses(before, content)].join("\n");
+  if (target === undefined) return `Wrote ${quoted(path)}: ${size}, a new file`;
+  return [`Wrote ${quoted(path)}: ${size}, in place of the old content`, ...losses(target.bytes, content)].join("\n");
 };
 
 export async function preview(input: Input, context: Context): Promise<Change> {
-  const { real, before } = await look(input, context);
-  const text = before && new TextDecoder("utf-8", { ignoreBOM: true }).decode(before);
+  const { real, target } = await look(input, context);
+  const text = target && new TextDecoder("utf-8", { ignoreBOM: true }).decode(target.bytes);
   return { path: real, diff: await unifiedDiff(real, text, input.content) };
 }
 
@@ -54,16 +55,15 @@ export async function preview(input: Input, context: Context): Promise<Change> {
 async function look(
   { path, content }: Input,
   context: Context,
-): Promise<{ real: string; before: Uint8Array | undefined }> {
+): Promise<{ real: string; target: Target | undefined }> {
   if (path === "") throw cannotCall("path", "it is empty. Name a file");
-  if (!content.isWellFormed()) throw cannotCall("content", "it has half a character in it (a lone surrogate)");
+  if (!content.isWellFormed()) {
+    throw cannotCall("content", "it has half a character in it (a lone surrogate). Write the whole character");
+  }
   const { workspace } = context;
   const real = await workspace.resolve(path, "write");
-  if (!(await inWords("write", path, workspace.exists(path)))) return { real, before: undefined };
-  const otherwise =
-    "it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file";
-  const { bytes } = await openTarget(path, { verb: "write", whole: true, otherwise }, context);
-  return { real, before: bytes };
+  if (!(await inWords("write", path, workspace.exists(path)))) return { real, target: undefined };
+  return { real, target: await openTarget(path, "write", context) };
 }
 
 function sizeOf(content: string): string {

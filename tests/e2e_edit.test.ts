@@ -63,6 +63,26 @@ describe.each([...WAYS])("tenon call --allow-write as %s", (way: Way) => {
     expect(outcome.code).toBe(1);
   });
 
+  test("adds up the parts that were read", async () => {
+    const numbers = Array.from({ length: 2310 }, (_, at) => `${at + 1}\n`).join("");
+    await using temp = await tempWorkspace({ "n.txt": numbers });
+    const outcome = await runTenon(way, {
+      cwd: temp.root,
+      args: ["call", "--allow-write"],
+      deno,
+      stdin: line(["read_file", { path: "n.txt", limit: 2000 }]) +
+        line(["write_file", { path: "n.txt", content: "x\n" }]) +
+        line(["read_file", { path: "n.txt", offset: 2001 }]) +
+        line(["write_file", { path: "n.txt", content: "x\n" }]),
+    });
+    const [, early, , last] = outcome.stdout.trimEnd().split("\n").map((text) => JSON.parse(text).content);
+    expect(early).toStartWith(
+      'Cannot write "n.txt": it exists and was not read whole: lines 2001–2310 were not shown.',
+    );
+    expect(last).toBe('Wrote "n.txt": 2 bytes, 1 line, in place of the old content');
+    expect(await filesIn(temp, ["n.txt"])).toEqual({ "n.txt": "x\n" });
+  });
+
   test("changes nothing without the flag", async () => {
     await using temp = await tempWorkspace({ "a.txt": "one\n" });
     const stdin = line(["read_file", { path: "a.txt" }]) +

@@ -20,6 +20,8 @@ const write = (path: string, content: string): Call => ["write_file", { path, co
 const BOM = "\ufeff";
 const DOLLARS = "pid=$$ m=$& pre=$` post=$' g=$1 n=$<x> $0";
 const UNREAD = "it was not read in this session. Read it with read_file first";
+const UNREAD_WHOLE =
+  "it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file";
 
 /** What all but read_file answer; what the files hold afterwards, null where there is none. */
 type Row = [id: string, setup: string, steps: Step[], answers: string[], files: { [path: string]: string | null }];
@@ -208,11 +210,15 @@ describe("edit_file", () => {
       "printf 'x\\n' > a.txt",
       [
         read("a.txt"),
-        { sh: "rm a.txt; mkdir a.txt" },
+        { sh: "mv a.txt b.txt; mkdir a.txt" },
         edit("a.txt", "x", "y"),
+        write("a.txt", "y\n"),
       ],
-      ['Cannot edit "a.txt": it is a folder. Name a file in it'],
-      {},
+      [
+        'Cannot edit "a.txt": it is a folder. Name a file in it',
+        'Cannot write "a.txt": it is a folder. Name a file in it',
+      ],
+      { "b.txt": "x\n" },
     ],
     [
       "SPEC-01 a pipe took its place",
@@ -222,7 +228,7 @@ describe("edit_file", () => {
         { sh: "rm a.txt; mkfifo a.txt" },
         edit("a.txt", "x", "y"),
       ],
-      ['Cannot edit "a.txt": it is not a regular file'],
+      ['Cannot edit "a.txt": it is not a regular file. Name another'],
       {},
     ],
     ["changed since it was read", "printf 'x\\n' > a.txt", [
@@ -244,7 +250,7 @@ describe("edit_file", () => {
       write("n.txt", "x"),
     ], [
       'Edited "n.txt": 1 place, line 1\n     1\tone\n     2\t2',
-      'Cannot write "n.txt": it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file',
+      `Cannot write "n.txt": ${UNREAD_WHOLE}`,
     ], { "n.txt": "one\n2\n" }],
     [
       "a listing does not count as read",
@@ -336,10 +342,10 @@ describe("edit_file", () => {
       edit("a.txt", "\ud83d", "y"),
       edit("a.txt", "x", "\udc00"),
     ], [
-      "Cannot call edit_file: path: it is empty",
-      "Cannot call edit_file: old_string: it is empty",
-      "Cannot call edit_file: old_string: it has half a character in it (a lone surrogate)",
-      "Cannot call edit_file: new_string: it has half a character in it (a lone surrogate)",
+      "Cannot call edit_file: path: it is empty. Name a file",
+      "Cannot call edit_file: old_string: it is empty. To add text, copy what is beside the place; in an empty file use write_file",
+      "Cannot call edit_file: old_string: it has half a character in it (a lone surrogate). Write the whole character",
+      "Cannot call edit_file: new_string: it has half a character in it (a lone surrogate). Write the whole character",
     ], { "a.txt": "x\n" }],
     [
       "the same but for how its line ends are written",
@@ -380,7 +386,8 @@ describe("edit_file", () => {
     ]);
     expect(first?.text).toStartWith('Cannot read "sj.txt": it is text in an unknown encoding');
     expect(others.map(({ text }) => text)).toEqual([
-      'Cannot write "sj.txt": it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file',
+      'Cannot write "sj.txt": it exists and cannot be read: it is text in an unknown encoding, not UTF-8. ' +
+      "Convert it first, for example with iconv, or write to a new name",
       `Cannot edit "sj.txt": ${UNREAD}`,
       "     1\tplain ascii line\n[line 1 of 3001; go on with offset: 2]\n[other lines of the file are not valid UTF-8: it cannot be edited as text]",
       'Cannot edit "late.txt": it is probably Latin-1 or Windows-1252 text, not UTF-8. Convert it first, for example with iconv',
@@ -393,7 +400,9 @@ describe("edit_file", () => {
     await temp.sh("printf 'same\\n' > i.txt; touch -t 200101010000 i.txt");
     const { mtimeMs, ino } = await stat(join(temp.root, "i.txt"));
     const answers = await runSteps(temp, [read("i.txt"), edit("i.txt", "same", "same")]);
-    expect(answers.at(-1)?.text).toBe("Cannot call edit_file: new_string: it is the same as old_string");
+    expect(answers.at(-1)?.text).toBe(
+      "Cannot call edit_file: new_string: it is the same as old_string. Write what it is to become",
+    );
     expect(await stat(join(temp.root, "i.txt"))).toMatchObject({ mtimeMs, ino });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createPager, type Page } from "../core/files/lines.ts";
+import { createPager, firstLongLine, type Page } from "../core/files/lines.ts";
 import { RESULT_LIMIT } from "../core/text.ts";
 
 function pageOf(bytes: Uint8Array, window: { first: number; limit: number }, cuts: number[] = []): Page {
@@ -24,6 +24,7 @@ const text = fc.array(
     "\u00e9",
     "\u{1f600}",
     "\ufeff",
+    "x".repeat(2000),
     "x".repeat(2100),
     "\u{1f600}".repeat(1100),
   ),
@@ -57,6 +58,25 @@ describe("a page", () => {
         else expect(row.slice(7, 7 + 1999)).toBe(line.slice(0, 1999));
       }
       expect(page.text.isWellFormed()).toBe(true);
+    }));
+  });
+
+  test("tells which of its lines are not cut, and firstLongLine which is the first that always is", () => {
+    fc.assert(fc.property(text, window, (text, { first, limit }) => {
+      const bytes = new TextEncoder().encode(text);
+      const page = pageOf(bytes, { first, limit });
+      const isCut = page.text.split("\n").map((row) => row.includes("… [line cut: it has "));
+      const lines = Array.from({ length: page.last - first + 1 }, (_, at) => first + at);
+      const shown = page.shown.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at));
+      expect(shown).toEqual(lines.filter((_, at) => !isCut[at]));
+      for (const [at, [from]] of page.shown.entries()) {
+        expect(from).toBeGreaterThan((page.shown[at - 1]?.[1] ?? -1) + 1);
+      }
+      expect(page.whole).toBe(lines.length === page.total && !lines.some((_, at) => isCut[at]));
+      const cut = pageOf(bytes, { first: 1, limit: 100 }).text.split("\n").findIndex((row) =>
+        row.includes("… [line cut")
+      );
+      expect(firstLongLine(new TextDecoder().decode(bytes))).toBe(cut < 0 ? undefined : cut + 1);
     }));
   });
 

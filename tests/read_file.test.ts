@@ -265,7 +265,7 @@ describe("read_file", () => {
     await temp.sh("ln -s d/a.txt l");
     const sha256 = createHash("sha256").update(content).digest("hex");
     await read(temp, { path: "l", limit: 1 });
-    expect(temp.context.seen.get("d/a.txt")).toEqual({ sha256, whole: false });
+    expect(temp.context.seen.get("d/a.txt")).toEqual({ sha256, whole: false, lines: { shown: [[1, 1]], total: 3 } });
     await read(temp, { path: "l" });
     expect(temp.context.seen.get("d/a.txt")).toEqual({ sha256, whole: true });
   });

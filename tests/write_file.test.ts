@@ -12,6 +12,11 @@ const write = (path: string, content: string): Call => ["write_file", { path, co
 const BOM = "\ufeff";
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==";
 const UNREAD = "it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file";
+const TOO_LONG =
+  "it exists and cannot be read whole: line 2 has more than 2,000 characters. Change a part of it with edit_file, write to a new name, " +
+  "or delete it with bash first";
+const leftOut = (lines: string, offset: number) =>
+  `it exists and was not read whole: ${lines} not shown. Go on with read_file, offset: ${offset}, or change a part of it with edit_file`;
 const OUTSIDE = "it is outside the workspace. Use a path inside it";
 /** Files outside of the workspace, and one inside. */
 const AROUND = "mkdir -p ws outside; echo IN > ws/in.txt; echo OUT > outside/o.txt";
@@ -54,19 +59,107 @@ describe("write_file", () => {
     ["writes over what was read whole", "printf 'a\\nb\\n' > a.txt", [read("a.txt"), write("a.txt", "c")], [
       'Wrote "a.txt": 1 byte, 1 line, in place of the old content',
     ], { "a.txt": "c" }],
-    ["a part is not the whole", "seq 1 5 > n.txt", [read("n.txt", { limit: 4 }), write("n.txt", "x\n")], [
-      `Cannot write "n.txt": ${UNREAD}`,
+    ["a part is not the whole", "seq 1 5 > n.txt", [
+      read("n.txt", { limit: 4 }),
+      write("n.txt", "x\n"),
+      read("n.txt", { offset: 2, limit: 2 }),
+      write("n.txt", "x\n"),
+    ], [
+      `Cannot write "n.txt": ${leftOut("line 5 was", 5)}`,
+      `Cannot write "n.txt": ${leftOut("line 5 was", 5)}`,
     ], { "n.txt": "1\n2\n3\n4\n5\n" }],
+    ["parts that are all of it make the whole, in any order", "seq 1 2310 > n.txt", [
+      read("n.txt", { offset: 2001 }),
+      write("n.txt", "x\n"),
+      read("n.txt", { offset: 400, limit: 1 }),
+      read("n.txt", { limit: 200 }),
+      write("n.txt", "x\n"),
+      { batch: [read("n.txt", { offset: 401 }), read("n.txt", { offset: 200, limit: 200 })] },
+      write("n.txt", "x\n"),
+    ], [
+      `Cannot write "n.txt": ${leftOut("lines 1–2000 were", 1)}`,
+      `Cannot write "n.txt": ${leftOut("lines 201–399 were", 201)}`,
+      'Wrote "n.txt": 2 bytes, 1 line, in place of the old content',
+    ], { "n.txt": "x\n" }],
+    ["parts of two contents are no whole", "seq 1 4 > n.txt", [
+      read("n.txt", { limit: 2 }),
+      { sh: "seq 1 5 > n.txt" },
+      write("n.txt", "x\n"),
+      read("n.txt", { offset: 3 }),
+      write("n.txt", "x\n"),
+    ], [
+      'Cannot write "n.txt": it was changed since it was read. Read it again with read_file',
+      `Cannot write "n.txt": ${leftOut("lines 1–2 were", 1)}`,
+    ], { "n.txt": "1\n2\n3\n4\n5\n" }],
+    [
+      "a part that is read again leaves the whole what it is",
+      "seq 1 5 > n.txt",
+      [
+        read("n.txt"),
+        read("n.txt", { limit: 1 }),
+        write("n.txt", "x\n"),
+      ],
+      ['Wrote "n.txt": 2 bytes, 1 line, in place of the old content'],
+      { "n.txt": "x\n" },
+    ],
+    ["after an edit its parts are read anew", "seq 1 5 > n.txt", [
+      read("n.txt", { limit: 2 }),
+      ["edit_file", { path: "n.txt", old_string: "1", new_string: "one" }],
+      read("n.txt", { offset: 3 }),
+      write("n.txt", "x\n"),
+      read("n.txt", { limit: 2 }),
+      write("n.txt", "x\n"),
+    ], [
+      'Edited "n.txt": 1 place, line 1\n     1\tone\n     2\t2\n     3\t3',
+      `Cannot write "n.txt": ${leftOut("lines 1–2 were", 1)}`,
+      'Wrote "n.txt": 2 bytes, 1 line, in place of the old content',
+    ], { "n.txt": "x\n" }],
     [
       "an image that was shown is not text that was read whole",
       `printf %s '${PIXEL}' | base64 -d > p.png`,
       [read("p.png"), write("p.png", "x\n")],
-      [`Cannot write "p.png": ${UNREAD}`],
+      ['Cannot write "p.png": it is an image, which text cannot replace. Write to a new name, or delete it with bash first'],
       { "p.png": Buffer.from(PIXEL, "base64").toString() },
     ],
-    ["a cut line is not the whole", "printf '%5000s\\n' x > l.txt", [read("l.txt"), write("l.txt", "x\n")], [
-      `Cannot write "l.txt": ${UNREAD}`,
-    ], {}],
+    ["a cut line is not the whole", "printf 'a\\n%2001s\\r\\n%2000s\\r\\n' x y > l.txt", [
+      write("l.txt", "x\n"),
+      read("l.txt"),
+      read("l.txt", { offset: 2 }),
+      write("l.txt", "x\n"),
+    ], [
+      `Cannot write "l.txt": ${TOO_LONG}`,
+      `Cannot write "l.txt": ${TOO_LONG}`,
+    ], { "l.txt": `a\n${"x".padStart(2001)}\r\n${"y".padStart(2000)}\r\n` }],
+    [
+      "lines as long as they may be",
+      "printf '\\357\\273\\277%2000s\\r\\n%2000s' x y > l.txt",
+      [
+        write("l.txt", "x\n"),
+        read("l.txt"),
+        write("l.txt", `${BOM}x\r\n`),
+      ],
+      [`Cannot write "l.txt": ${UNREAD}`, 'Wrote "l.txt": 6 bytes, 1 line, in place of the old content'],
+      { "l.txt": `${BOM}x\r\n` },
+    ],
+    [
+      "what cannot be read (E09)",
+      "printf 'a\\0' > a.bin; printf '\\377\\376a\\0' > u16.txt; printf 'caf\\351 cr\\350me\\n' > l1.txt",
+      [
+        write("a.bin", "x\n"),
+        write("u16.txt", "x\n"),
+        read("l1.txt"),
+        write("l1.txt", "x\n"),
+        { sh: "rm a.bin" },
+        write("a.bin", "x\n"),
+      ],
+      [
+        'Cannot write "a.bin": it exists and cannot be read: it is binary (2 bytes). Write to a new name, or delete it with bash first',
+        'Cannot write "u16.txt": it exists and cannot be read: it is UTF-16 LE text, not UTF-8. Convert it first, for example with iconv, or write to a new name',
+        'Cannot write "l1.txt": it exists and cannot be read: it is probably Latin-1 or Windows-1252 text, not UTF-8. Convert it first, for example with iconv, or write to a new name',
+        'Wrote "a.bin": 2 bytes, 1 line, a new file',
+      ],
+      { "a.bin": "x\n", "u16.txt": "\ufffd\ufffda\0" },
+    ],
     [
       "changed since it was read",
       "printf 'a\\n' > a.txt",
@@ -203,7 +296,7 @@ describe("write_file", () => {
     ["LINK-17", "mkdir -p .git/hooks; ln -s .git gitlink", [write("gitlink/hooks/pre-commit", "#!/bin/sh\n")], [
       'Cannot write "gitlink/hooks/pre-commit": nothing is written below .git. Use git itself',
     ], { ".git/hooks/pre-commit": null }],
-    ["SPEC-01", "mkfifo p", [write("p", "x")], ['Cannot write "p": it is not a regular file'], {}],
+    ["SPEC-01", "mkfifo p", [write("p", "x")], ['Cannot write "p": it is not a regular file. Name another'], {}],
     ["a folder", "mkdir src", [write("src", "x"), write(".", "x")], [
       'Cannot write "src": it is a folder. Name a file in it',
       'Cannot write ".": it is a folder. Name a file in it',
@@ -212,7 +305,7 @@ describe("write_file", () => {
       'Cannot write ".env": files named like this hold secrets. Only the user can lift this, with --allow-write and the path',
     ], { ".env": null }],
     ["half a character", "true", [write("a.txt", "x\ud83d")], [
-      "Cannot call write_file: content: it has half a character in it (a lone surrogate)",
+      "Cannot call write_file: content: it has half a character in it (a lone surrogate). Write the whole character",
     ], { "a.txt": null }],
   ];
   test.each(rows)("%s", async (_id, setup, steps, answers, files) => {

@@ -1,5 +1,6 @@
 /** One page of a text file of any size: its bytes go through once, only the lines that are asked for are kept. */
 
+import { firstGap } from "./seen_files.ts";
 import { RESULT_LIMIT } from "../text.ts";
 
 /** Characters of a line that are shown. */
@@ -21,6 +22,8 @@ export interface Page {
   last: number;
   /** Lines of the whole file. A line ends at LF or CRLF; a last one without an end counts; a BOM alone is none. */
   total: number;
+  /** The lines that are there and not cut, as ranges in order. */
+  shown: [first: number, last: number][];
   /** Whether every line of the file is there, none of them cut. */
   whole: boolean;
   /** The first chunk of the file that is not UTF-8; judged on the whole file. */
@@ -37,12 +40,12 @@ export interface Pager {
 
 export function createPager({ first, limit }: { first: number; limit: number }): Pager {
   const judge = new TextDecoder("utf-8", { fatal: true });
-  const shown: string[] = [];
+  const rows: string[] = [];
+  const shown: Page["shown"] = [];
   let bad: Uint8Array | undefined;
   let recent: Uint8Array = new Uint8Array();
   let head: Uint8Array = new Uint8Array(); // of the file: enough to see that it is a BOM and nothing else
   let hasBadLine = false;
-  let hasCutLine = false;
   let isFull = false;
   let size = 0; // of the page, in characters
   let line = 1; // the one that the next byte belongs to
@@ -65,8 +68,8 @@ export function createPager({ first, limit }: { first: number; limit: number }):
       if (size + row.length + 1 > RESULT_LIMIT - NOTES) {
         isFull = true;
       } else {
-        if (cut !== text) hasCutLine = true;
-        shown.push(row);
+        if (cut === text) addLine(shown, line);
+        rows.push(row);
         size += row.length + 1;
       }
     }
@@ -102,11 +105,30 @@ export function createPager({ first, limit }: { first: number; limit: number }):
       const isOnlyBom = head.length === BOM.length && BOM.every((byte, at) => head[at] === byte);
       if (length > 0 && !isOnlyBom) finish(false);
       const total = line - 1;
-      const last = first + shown.length - 1;
-      const whole = first === 1 && last === total && !hasCutLine && bad === undefined;
-      return { text: shown.join("\n"), first, last, total, whole, bad, hasBadLine };
+      const last = first + rows.length - 1;
+      const whole = firstGap({ shown, total }) === undefined;
+      return { text: rows.join("\n"), first, last, total, shown, whole, bad, hasBadLine };
     },
   };
+}
+
+/** The first line of a text, from 1, that is cut on every page: it is longer than `LINE_LIMIT`. */
+export function firstLongLine(text: string): number | undefined {
+  let line = 1;
+  for (let start = 0; start < text.length; line++) {
+    const end = text.indexOf("\n", start);
+    const next = end < 0 ? text.length : end;
+    const length = next - start - (end > start && text[end - 1] === "\r" ? 1 : 0);
+    if (length > LINE_LIMIT) return line;
+    start = next + 1;
+  }
+  return undefined;
+}
+
+function addLine(shown: Page["shown"], line: number): void {
+  const range = shown.at(-1);
+  if (range?.[1] === line - 1) range[1] = line;
+  else shown.push([line, line]);
 }
 
 /** A line's text without the CR of its end, and the first one's without its BOM; more than `LINE_LIMIT` characters when it goes on. */

@@ -7,6 +7,7 @@ import { basename, extname } from "../path.ts";
 import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
 import { INTERRUPTED, unlessAborted } from "./interrupt.ts";
 import { createQueue } from "./queue.ts";
+import { noteSeen } from "../files/seen_files.ts";
 import type { CallOptions, Host, Outcome } from "../registry.ts";
 import { createThrottle } from "./throttle.ts";
 import type { Permissions, SeenFile } from "../tool.ts";
@@ -95,7 +96,7 @@ export function createHosts(
         const handed = known?.permissions.write ? [...seen] : [];
         const outcome = await session.call({ ...message, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
           if (message.preview) return; // nobody has seen anything by it
-          for (const [path, file] of notes) seen.set(path, file);
+          for (const [path, file] of notes) noteSeen(seen, path, file);
         });
         if (isAlone) session.kill();
         return outcome;
