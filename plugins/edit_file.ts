@@ -6,7 +6,7 @@ import { BOM, type Edited, findPlaces, linesAt, type Place, replaceAt } from "..
 import { sha256Of } from "../core/hash.ts";
 import { notFoundHint } from "../core/files/not_found_hint.ts";
 import { quoted } from "../core/files/refusal.ts";
-import { cannot, inWords, openTarget, type Target } from "../core/files/target.ts";
+import { bracketed, cannot, inWords, namesNote, openTarget, type Target } from "../core/files/target.ts";
 import { headOf } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 
@@ -48,12 +48,13 @@ export const handler: Handler<Input> = async (input, context) => {
   const { real, seen } = target;
   await inWords("edit", input.path, context.workspace.writeText(real, edited.text, { replaces: seen.sha256 }));
   context.seen.note(real, { sha256: sha256Of(edited.text), whole: seen.whole });
-  return `${summary(input.path, edited)}\n${excerpt(edited)}`;
+  return [summary(input.path, edited), excerpt(edited), ...bracketed(namesNote(target, "after"))].join("\n");
 };
 
 export async function preview(input: Input, context: Context): Promise<Change> {
   const { target, before, edited } = await edit(input, context);
-  return { path: target.real, diff: await unifiedDiff(target.real, before, edited.text) };
+  const diff = await unifiedDiff(target.real, before, edited.text);
+  return { path: target.real, diff: [...bracketed(namesNote(target, "before")), diff].join("\n") };
 }
 
 /** All but the writing. */

@@ -49,7 +49,8 @@ export const handler: Handler<Input> = async ({ path, offset, limit }, context) 
   );
   const result = image === undefined ? showPage(path, page, { wanted, size }) : showImage(path, image);
   const resolved = await context.workspace.resolve(path);
-  context.seen.note(resolved, { sha256, ...shownOf(page, image !== undefined) });
+  const { names } = await context.workspace.stat(path);
+  context.seen.note(resolved, { sha256, ...shownOf(page, image !== undefined), ...(names > 1 ? { names } : {}) });
   const note = nameNote(path, resolved);
   if (note === undefined) return result;
   return typeof result === "string" ? `${result}\n${note}` : [...result, { type: "text", text: note }];

@@ -4,7 +4,7 @@ import { unifiedDiff } from "../core/files/diff.ts";
 import { BOM } from "../core/files/edit.ts";
 import { sha256Of } from "../core/hash.ts";
 import { quoted } from "../core/files/refusal.ts";
-import { inWords, openTarget, type Target } from "../core/files/target.ts";
+import { bracketed, inWords, namesNote, openTarget, type Target } from "../core/files/target.ts";
 import { countLines } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 
@@ -42,13 +42,15 @@ export const handler: Handler<Input> = async (input, context) => {
   await context.workspace.writeText(path, content, { replaces: old });
   context.seen.note(real, { sha256, whole: true });
   if (target === undefined) return `Wrote ${quoted(path)}: ${size}, a new file`;
-  return [`Wrote ${quoted(path)}: ${size}, in place of the old content`, ...losses(target.bytes, content)].join("\n");
+  const notes = [namesNote(target, "after"), ...losses(target.bytes, content)];
+  return [`Wrote ${quoted(path)}: ${size}, in place of the old content`, ...bracketed(...notes)].join("\n");
 };
 
 export async function preview(input: Input, context: Context): Promise<Change> {
   const { real, target } = await look(input, context);
   const text = target && new TextDecoder("utf-8", { ignoreBOM: true }).decode(target.bytes);
-  return { path: real, diff: await unifiedDiff(real, text, input.content) };
+  const diff = await unifiedDiff(real, text, input.content);
+  return { path: real, diff: [...bracketed(target && namesNote(target, "before")), diff].join("\n") };
 }
 
 /** All but the writing: where the file is to be, and what is there. */
@@ -82,7 +84,7 @@ function losses(before: Uint8Array, content: string): string[] {
   if (old.includes("\r\n") && content.includes("\n") && !content.includes("\r\n")) {
     lost.push("lines that ended in CRLF end in LF now");
   }
-  return lost.length > 0 ? [`[${lost.join("; ")}]`] : [];
+  return lost;
 }
 
 function cannotCall(parameter: string, how: string): Error {

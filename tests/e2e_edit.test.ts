@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdir, readdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Outcome, runTenon, type Way, WAYS } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
@@ -63,9 +63,10 @@ describe.each([...WAYS])("tenon call --allow-write as %s", (way: Way) => {
     expect(outcome.code).toBe(1);
   });
 
-  test("adds up the parts that were read", async () => {
+  test("adds up the parts that were read, and tells that a file had another name", async () => {
     const numbers = Array.from({ length: 2310 }, (_, at) => `${at + 1}\n`).join("");
     await using temp = await tempWorkspace({ "n.txt": numbers });
+    await link(join(temp.root, "n.txt"), join(temp.top, "elsewhere.txt"));
     const outcome = await runTenon(way, {
       cwd: temp.root,
       args: ["call", "--allow-write"],
@@ -79,8 +80,11 @@ describe.each([...WAYS])("tenon call --allow-write as %s", (way: Way) => {
     expect(early).toStartWith(
       'Cannot write "n.txt": it exists and was not read whole: lines 2001–2310 were not shown.',
     );
-    expect(last).toBe('Wrote "n.txt": 2 bytes, 1 line, in place of the old content');
-    expect(await filesIn(temp, ["n.txt"])).toEqual({ "n.txt": "x\n" });
+    expect(last).toBe(
+      'Wrote "n.txt": 2 bytes, 1 line, in place of the old content\n' +
+        "[the file had 2 names (hard links): only this one has the new content]",
+    );
+    expect(await filesIn(temp, ["n.txt", "../elsewhere.txt"])).toEqual({ "n.txt": "x\n", "../elsewhere.txt": numbers });
   });
 
   test("changes nothing without the flag", async () => {

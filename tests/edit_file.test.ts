@@ -22,6 +22,9 @@ const DOLLARS = "pid=$$ m=$& pre=$` post=$' g=$1 n=$<x> $0";
 const UNREAD = "it was not read in this session. Read it with read_file first";
 const UNREAD_WHOLE =
   "it exists and was not read whole. Read it with read_file first, or change a part of it with edit_file";
+const PARTED = "[the file had 2 names (hard links): only this one has the new content]";
+const WAS_PARTED =
+  "[it had 2 names (hard links) when it was read, and has one now: changes under another name are not in it]";
 
 /** What all but read_file answer; what the files hold afterwards, null where there is none. */
 type Row = [id: string, setup: string, steps: Step[], answers: string[], files: { [path: string]: string | null }];
@@ -153,6 +156,41 @@ describe("edit_file", () => {
       'Edited "./d/../d/a.txt": 1 place, line 20\n    18\t18\n    19\t19\n    20\t20!\n    21\t21\n    22\t22',
       'Edited "alias.txt": 1 place, line 30\n    28\t28\n    29\t29\n    30\t30!\n    31\t31\n    32\t32',
     ], { "d/a.txt": numbers(50).replace(/^[123]0$/gm, (line) => `${line}!`) }],
+    [
+      "E31 edits through two links of one batch change one file",
+      "mkdir d; seq 1 3 > d/a.txt; ln -s d/a.txt l1; ln -s ../d/a.txt d/l2",
+      [read("l1"), { batch: [edit("l1", "1", "one"), edit("d/l2", "2", "two"), edit("l1", "3", "three")] }],
+      [
+        'Edited "l1": 1 place, line 1\n     1\tone\n     2\t2\n     3\t3',
+        'Edited "d/l2": 1 place, line 2\n     1\tone\n     2\ttwo\n     3\t3',
+        'Edited "l1": 1 place, line 3\n     1\tone\n     2\ttwo\n     3\tthree',
+      ],
+      { "d/a.txt": "one\ntwo\nthree\n" },
+    ],
+    [
+      "edits under two hard links of one batch are each there under their own name, and both results tell",
+      "seq 1 2 > a.txt; ln a.txt b.txt",
+      [read("a.txt"), read("b.txt"), {
+        batch: [edit("a.txt", "1", "one"), edit("b.txt", "2", "two"), edit("a.txt", "2", "zwei")],
+      }, edit("b.txt", "1", "un")],
+      [
+        `Edited "a.txt": 1 place, line 1\n     1\tone\n     2\t2\n${PARTED}`,
+        `Edited "b.txt": 1 place, line 2\n     1\t1\n     2\ttwo\n${WAS_PARTED}`,
+        'Edited "a.txt": 1 place, line 2\n     1\tone\n     2\tzwei',
+        'Edited "b.txt": 1 place, line 1\n     1\tun\n     2\ttwo',
+      ],
+      { "a.txt": "one\nzwei\n", "b.txt": "un\ntwo\n" },
+    ],
+    ["a hard link that was read again", "echo x > a.txt; ln a.txt b.txt", [
+      read("a.txt"),
+      read("b.txt"),
+      edit("a.txt", "x", ""),
+      read("b.txt"),
+      edit("b.txt", "x", "y"),
+    ], [
+      `Edited "a.txt": 1 place, line 1\n     1\t\n${PARTED}`,
+      'Edited "b.txt": 1 place, line 1\n     1\ty',
+    ], { "a.txt": "\n", "b.txt": "y\n" }],
     ["E33 adds no line end", "printf 'a\\nb\\n' > y.txt; printf 'a\\nb' > n.txt", [
       read("y.txt"),
       edit("y.txt", "b\n", "B\n"),
@@ -468,6 +506,37 @@ describe("edit_file", () => {
       'Cannot edit "a.txt": it was changed since it was read. Read it with read_file first',
     );
     expect(await readFile(join(temp.root, "a.txt"), "utf8")).toBe("theirs\n");
+  });
+
+  test("previews what a file of several names comes to, above a diff that still can be applied", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "1\n2\n" });
+    await temp.sh("ln a.txt b.txt");
+    for (const path of ["a.txt", "b.txt"]) await runRead(temp, path);
+    const input = { old_string: "1", new_string: "one" };
+    const { diff } = await preview({ path: "a.txt", ...input }, temp.context);
+    expect(diff).toStartWith(
+      "[the file has 2 names (hard links): only this one will have the new content]\n--- a.txt\n+++ a.txt\n@@ ",
+    );
+    expect(applyPatch("1\n2\n", diff)).toBe("one\n2\n");
+    await handler({ path: "a.txt", ...input }, temp.context);
+    const after = await preview({ path: "b.txt", ...input }, temp.context);
+    expect(after.diff).toStartWith(`${WAS_PARTED}\n--- b.txt\n`);
+    expect((await preview({ path: "a.txt", old_string: "one", new_string: "un" }, temp.context)).diff).toStartWith(
+      "---",
+    );
+  });
+
+  test("tells that all names have the new content of a file that is granted alone", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "number one\n" }, { write: ["a.txt"] });
+    await temp.sh("ln a.txt ../out.txt");
+    await runRead(temp, "a.txt");
+    const input = { path: "a.txt", old_string: "number one", new_string: "\u00fcn" };
+    const { diff } = await preview(input, temp.context);
+    expect(diff).toStartWith("[the file has 2 names (hard links): all of them will have the new content]\n");
+    expect(await handler(input, temp.context)).toEndWith(
+      "\n[the file has 2 names (hard links): all of them have the new content]",
+    );
+    expect(await filesIn(temp, ["a.txt", "../out.txt"])).toEqual({ "a.txt": "\u00fcn\n", "../out.txt": "\u00fcn\n" });
   });
 
   test("previews as a unified diff that makes the file what it becomes, and writes nothing", async () => {

@@ -291,8 +291,23 @@ describe("write_file", () => {
     ], { "../outside/o.txt": "OUT\n" }],
     ["LINK-05", `${AROUND}; ln outside/o.txt ws/h`, [write("h", "x"), read("h"), write("h", "x")], [
       `Cannot write "h": ${UNREAD}`,
-      'Wrote "h": 1 byte, 1 line, in place of the old content',
+      'Wrote "h": 1 byte, 1 line, in place of the old content\n' +
+      "[the file had 2 names (hard links): only this one has the new content]",
     ], { h: "x", "../outside/o.txt": "OUT\n" }],
+    ["three names, and more to tell", "printf 'a\\r\\n' > a; ln a b; ln a c", [
+      read("a"),
+      write("a", "1\n"),
+      read("b"),
+      write("b", "2\r\n"),
+      read("c"),
+      write("c", "3\r\n"),
+    ], [
+      'Wrote "a": 2 bytes, 1 line, in place of the old content\n' +
+      "[the file had 3 names (hard links): only this one has the new content; lines that ended in CRLF end in LF now]",
+      'Wrote "b": 3 bytes, 1 line, in place of the old content\n' +
+      "[the file had 2 names (hard links): only this one has the new content]",
+      'Wrote "c": 3 bytes, 1 line, in place of the old content',
+    ], { a: "1\n", b: "2\r\n", c: "3\r\n" }],
     ["LINK-17", "mkdir -p .git/hooks; ln -s .git gitlink", [write("gitlink/hooks/pre-commit", "#!/bin/sh\n")], [
       'Cannot write "gitlink/hooks/pre-commit": nothing is written below .git. Use git itself',
     ], { ".git/hooks/pre-commit": null }],
@@ -347,6 +362,11 @@ describe("write_file", () => {
     const changed = await preview({ path: "e/a.txt", content: "one\r\n2\n" }, temp.context);
     expect(changed.path).toBe("d/a.txt");
     expect(applyPatch("one\ntwo\n", changed.diff, { autoConvertLineEndings: false })).toBe("one\r\n2\n");
+    await temp.sh("ln d/a.txt d/b.txt");
+    const named = await preview({ path: "e/a.txt", content: "one\r\n2\n" }, temp.context);
+    expect(named.diff).toBe(
+      `[the file has 2 names (hard links): only this one will have the new content]\n${changed.diff}`,
+    );
     expect(await filesIn(temp, ["d/a.txt", "d/new/b.txt"])).toEqual({ "d/a.txt": "one\ntwo\n", "d/new/b.txt": null });
   });
 
