@@ -9,6 +9,7 @@ import { type Grant, grantsNothing, rulesOf } from "./grant.ts";
 import { showName, toDisk } from "./name.ts";
 import { entriesIn, openFile } from "./opening.ts";
 import { childOf } from "../path.ts";
+import { readRange, textOf } from "./reading.ts";
 import { cannot, codeOf, refused } from "./refusal.ts";
 import { overwriteFile, removeFile, replaceFile } from "./replacing.ts";
 import type { Entry, Stat, Workspace } from "../tool.ts";
@@ -78,34 +79,6 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
     return handle;
   }
 
-  async function readRange(
-    path: string,
-    range: { offset?: number; length?: number },
-    limit: number,
-  ): Promise<Uint8Array> {
-    const { offset = 0, length } = range;
-    for (const [name, value] of Object.entries({ offset, length: length ?? 0 })) {
-      if (!Number.isSafeInteger(value) || value < 0) {
-        throw refused(`${name} must be a whole number from 0, got ${value}`);
-      }
-    }
-    await using handle = await open(path);
-    const { size } = await handle.stat();
-    const wanted = Math.min(length ?? Infinity, Math.max(0, size - offset));
-    if (wanted > limit) {
-      const [is, most] = [wanted, limit].map((bytes) => bytes.toLocaleString("en-US"));
-      throw refused(`it is too large (${is} bytes, at most ${most} at once). Read a part of it`);
-    }
-    const bytes = new Uint8Array(wanted);
-    let filled = 0;
-    while (filled < wanted) {
-      const { bytesRead } = await handle.read(bytes, filled, wanted - filled, offset + filled);
-      if (bytesRead === 0) break; // it has become shorter since
-      filled += bytesRead;
-    }
-    return bytes.subarray(0, filled);
-  }
-
   /** Where something that may be written is, or would be: the deepest folder that exists, and the names that are missing. */
   async function locateTarget(path: string) {
     await checkRoot();
@@ -148,13 +121,18 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
 
     readText: (path) =>
       attempt("read", path, async () => {
-        const bytes = await readRange(path, {}, TEXT_LIMIT);
+        await using handle = await open(path);
+        const bytes = await readRange(handle, {}, TEXT_LIMIT);
         const text = textOf(bytes);
         if (text === undefined) throw refused(`it is ${describeBytes(bytes, bytes.length)}`);
         return text;
       }),
 
-    readBytes: (path, range = {}) => attempt("read", path, () => readRange(path, range, BYTES_LIMIT)),
+    readBytes: (path, range = {}) =>
+      attempt("read", path, async () => {
+        await using handle = await open(path);
+        return await readRange(handle, range, BYTES_LIMIT);
+      }),
 
     async *readChunks(path) {
       await using handle = await attempt("read", path, () => open(path));
@@ -216,16 +194,6 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
         await removeFile(real, replaces);
       }),
   };
-}
-
-/** Nothing for what is not UTF-8 text. A NUL is valid UTF-8, but no text has one, while UTF-16 is full of them. */
-function textOf(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Puts a reason into the words for the model. */
