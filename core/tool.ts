@@ -178,4 +178,6 @@ export interface Workspace {
    * user granted without its folder is written in place instead, so that a kill in the middle can leave some of either content.
    */
   writeText(path: string, text: string, options?: { replaces?: string | null }): Promise<void>;
+  /** The same for a file of any kind. */
+  writeBytes(path: string, bytes: Uint8Array, options?: { replaces?: string | null }): Promise<void>;
 }

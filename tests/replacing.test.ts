@@ -44,6 +44,32 @@ describe("writeText with what it replaces", () => {
   });
 });
 
+describe("writeBytes", () => {
+  const bytes = Uint8Array.of(0xff, 0, 0xc3, 0x28);
+  const rows: [what: string, setup: string, options: { replaces?: string | null; mode?: number }, mode: string][] = [
+    ["a new file", "true", {}, (0o666 & ~process.umask()).toString(8)],
+    ["a new file with its mode", "true", { mode: 0o751, replaces: null }, "751"],
+    ["a file that is there, which keeps its own", "printf old > a; chmod 640 a", { mode: 0o751 }, "640"],
+    ["the file that it was made from", "printf old > a; chmod 600 a", { replaces: sha256("old") }, "600"],
+  ];
+  test.each(rows)("writes %s", async (_what, setup, options, mode) => {
+    await using temp = await tempWorkspace();
+    await temp.sh(setup);
+    const workspace = await openOwn(temp);
+    await workspace.writeBytes("a", bytes, options);
+    expect(new Uint8Array(await readFile(join(temp.root, "a")))).toEqual(bytes);
+    expect((await workspace.modeOf("a")).toString(8)).toBe(mode);
+    expect(await readdir(temp.root)).toEqual(["a"]);
+  });
+
+  test("leaves a file that is another one", async () => {
+    await using temp = await tempWorkspace({ a: "theirs" });
+    const problem = await temp.workspace.writeBytes("a", bytes, { replaces: sha256("old") }).catch(messageOf);
+    expect(problem).toBe('Cannot write "a": it was changed since it was read. Read it with read_file first');
+    expect(await filesIn(temp, ["a"])).toEqual({ a: "theirs" });
+  });
+});
+
 describe("resolve for writing", () => {
   test("names where a file would be put, through links, and makes nothing", async () => {
     await using temp = await tempWorkspace({ "d/a.txt": "a" });
@@ -229,12 +255,38 @@ describe("removeFile", () => {
     await temp.sh(setup);
     const { root } = temp;
     const before = await readdir(root);
-    const workspace = await openOwnWorkspace({ root, read: [root], write: [root], denyRead: [], denyWrite: [] });
+    const workspace = await openOwn(temp);
     const problem = await workspace.removeFile(path, replaces).then(() => undefined, messageOf);
     expect(problem).toBe(how && `Cannot remove "${path}": ${how}`);
     expect(await readdir(root)).toEqual(how === undefined ? before.filter((name) => name !== "a") : before);
   });
 });
+
+describe("removeFolder", () => {
+  const rows: [what: string, setup: string, path: string, outcome: boolean | string][] = [
+    ["an empty folder", "mkdir a", "a", true],
+    ["not a folder with something in it", "mkdir a; echo > a/.b", "a", false],
+    ["not a folder that is gone", "true", "a", false],
+    ["not a file", "echo > a", "a", 'Cannot remove "a": a part of the path is a file, not a folder'],
+    [
+      "not what is outside",
+      "true",
+      "../home",
+      'Cannot remove "../home": it is outside the workspace. Use a path inside it',
+    ],
+  ];
+  test.each(rows)("removes %s", async (_what, setup, path, outcome) => {
+    await using temp = await tempWorkspace();
+    await temp.sh(setup);
+    const before = await readdir(temp.root);
+    expect(await (await openOwn(temp)).removeFolder(path).catch(messageOf)).toBe(outcome);
+    expect(await readdir(temp.root)).toEqual(outcome === true ? [] : before);
+  });
+});
+
+async function openOwn({ root }: TempWorkspace) {
+  return await openOwnWorkspace({ root, read: [root], write: [root], denyRead: [], denyWrite: [] });
+}
 
 async function temporaries(temp: TempWorkspace): Promise<string[]> {
   return (await readdir(temp.root)).filter((name) => name.startsWith(".tenon-"));

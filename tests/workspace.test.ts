@@ -495,6 +495,7 @@ describe("the grant", () => {
       "stat",
       "walk",
       "walkFiles",
+      "writeBytes",
       "writeText",
     ];
     expect(Object.keys(temp.workspace).sort()).toEqual(names);

@@ -1,7 +1,7 @@
 /** Writes a whole file at once: a temporary file beside the target, then one rename; in place only where that cannot be. */
 
 import { Buffer } from "node:buffer";
-import { constants, type FileHandle, lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { constants, type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { sha256Of, startSha256 } from "../hash.ts";
 import { toDisk } from "./name.ts";
 import { type Folder, isAt, NOT_THROUGH, openFile, openFolder, TEMPORARY } from "./opening.ts";
@@ -10,6 +10,9 @@ import { codeOf, refused } from "./refusal.ts";
 
 /** What an open is refused with, by the file's mode or by the fence. */
 const NOT_PERMITTED = new Set(["EACCES", "EPERM"]);
+
+/** What the removal of a folder is refused with when something is in it. rmdir(2). */
+const NOT_EMPTY = new Set(["ENOTEMPTY", "EEXIST"]);
 
 /** A temporary file that nobody wrote to for so long was left by a process that was killed. Milliseconds. */
 const STALE_MS = 60_000;
@@ -22,20 +25,31 @@ export interface Replacement {
   real: string;
   /** What is missing below `real`; the last one is the file. */
   names: readonly string[];
-  text: string;
+  content: string | Uint8Array;
+  /** Mode of a file that is not there yet; without it what the umask leaves. One that is there keeps its own. */
+  mode?: number | undefined;
   /** SHA-256 in hex of the file as it must be when it is replaced; null: there must be none. Undefined: it does not matter. */
   replaces?: string | null | undefined;
+  announce?: Announce | undefined;
 }
+
+/**
+ * Told the real path of a temporary file, and waited for, before the file is made; what it resolves with is called once nothing is there
+ * any more. Whoever keeps the paths can remove what a killed process left.
+ */
+export type Announce = (temporary: string) => Promise<() => void>;
 
 /**
  * Replaces or creates a file, after making the missing folders. Whoever reads sees the old file or the new one, never a part. Keeps the
  * mode of a file that is there and breaks its hard links; owner, times and extended attributes are those of a new file. Where anything
- * fails the old file stays and no temporary file is left; one that a killed process left in this folder is removed after a minute.
+ * fails the old file stays and no temporary file is left; one that a killed process left in this folder, and nobody knows of, is removed after
+ * a minute.
  *
  * `replaces` is compared at the last moment, but not at one and the same as the rename: no system has both in one.
  */
-export async function replaceFile({ real, names, text, replaces }: Replacement): Promise<void> {
-  if (names.length === 0) return await replaceIn(parentOf(real), nameOf(real), text, replaces);
+export async function replaceFile(replacement: Replacement): Promise<void> {
+  const { real, names, replaces } = replacement;
+  if (names.length === 0) return await replaceIn(parentOf(real), nameOf(real), replacement);
   if (typeof replaces === "string") throw refused("it is no longer there. Look for it with list_files");
   let place = real;
   for (const name of names.slice(0, -1)) {
@@ -46,7 +60,7 @@ export async function replaceFile({ real, names, text, replaces }: Replacement):
     if (!(await folder.isHeld())) throw refused("its folder changed while it was written. Try again");
     place = childOf(place, name);
   }
-  await replaceIn(place, names.at(-1) ?? "", text, replaces);
+  await replaceIn(place, names.at(-1) ?? "", replacement);
 }
 
 /**
@@ -56,7 +70,7 @@ export async function replaceFile({ real, names, text, replaces }: Replacement):
  */
 export async function overwriteFile(
   find: () => Promise<string>,
-  text: string,
+  content: string | Uint8Array,
   replaces: Replacement["replaces"],
 ): Promise<void> {
   const { handle } = await openFile(find, replaces === undefined ? "write" : "both").catch((error) => {
@@ -70,9 +84,9 @@ export async function overwriteFile(
     const old = replaces === undefined ? undefined : await bytesIn(handle);
     if (old !== undefined && sha256Of(old) !== replaces) throw refused(changed(replaces ?? null));
     try {
-      await handle.writeFile(text);
+      await handle.writeFile(content);
       // Cut only now: the space of the old content must be there if that is to come back.
-      await handle.truncate(Buffer.byteLength(text));
+      await handle.truncate(Buffer.byteLength(content));
       await handle.sync();
     } catch (error) {
       if (old !== undefined) await putBack(handle, old).catch(() => undefined);
@@ -100,7 +114,22 @@ export async function removeFile(real: string, replaces: string | undefined): Pr
   await folder.sync();
 }
 
-async function replaceIn(place: string, name: string, text: string, replaces: Replacement["replaces"]): Promise<void> {
+/** Removes a folder that is empty; tells whether it was. */
+export async function removeFolder(real: string): Promise<boolean> {
+  await using folder = await openFolder(parentOf(real));
+  if (!(await folder.isHeld())) throw refused("its folder changed while it was removed. Try again");
+  try {
+    await rmdir(toDisk(folder.at(nameOf(real))));
+  } catch (error) {
+    if (NOT_EMPTY.has(codeOf(error) ?? "")) return false;
+    throw error;
+  }
+  await folder.sync();
+  return true;
+}
+
+async function replaceIn(place: string, name: string, replacement: Replacement): Promise<void> {
+  const { content, mode, replaces, announce } = replacement;
   await using folder = await openFolder(place);
   const target = toDisk(folder.at(name));
   const old = await lstat(target).catch(() => undefined);
@@ -111,24 +140,30 @@ async function replaceIn(place: string, name: string, text: string, replaces: Re
   const temporaryName = `.tenon-${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}.tmp`;
   const temporary = toDisk(folder.at(temporaryName));
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NOT_THROUGH;
-  // A new file gets what the umask leaves; one that replaces another is private until it has the other's mode.
-  const handle = await open(temporary, flags, old === undefined ? 0o666 : 0o600);
+  const gone = await announce?.(childOf(place, temporaryName));
+  // A new file gets what the umask leaves; one whose mode is known is private until it has that.
+  const known = old === undefined ? mode : old.mode & 0o777;
+  const handle = await open(temporary, flags, known === undefined ? 0o666 : 0o600).catch((error) => {
+    gone?.();
+    throw error;
+  });
   try {
     try {
       // Nothing is written before the place of the new file is known.
       if (!(await isAt(handle, childOf(place, temporaryName)))) {
         throw refused("its folder changed while it was written. Try again");
       }
-      await handle.writeFile(text);
-      if (old !== undefined) await handle.chmod(old.mode & 0o777);
+      await handle.writeFile(content);
+      if (known !== undefined) await handle.chmod(known);
       await handle.sync();
     } finally {
       await handle.close();
     }
     if (replaces !== undefined && await hashOf(target) !== replaces) throw refused(changed(replaces));
     await rename(temporary, target);
+    gone?.();
   } catch (error) {
-    await unlink(temporary).catch(() => undefined);
+    await unlink(temporary).then(gone, () => undefined);
     throw error;
   }
   await folder.sync();

@@ -11,7 +11,7 @@ import { entriesIn, openFile } from "./opening.ts";
 import { childOf } from "../path.ts";
 import { readRange, textOf } from "./reading.ts";
 import { cannot, codeOf, refused } from "./refusal.ts";
-import { overwriteFile, removeFile, replaceFile } from "./replacing.ts";
+import { type Announce, overwriteFile, removeFile, removeFolder, replaceFile, type Replacement } from "./replacing.ts";
 import type { Entry, Stat, Workspace } from "../tool.ts";
 import { walkFiles } from "./walked_files.ts";
 import { walk } from "./walking.ts";
@@ -20,8 +20,14 @@ export type { Grant } from "./grant.ts";
 
 /** What built-in tools have beyond the interface of plugins. */
 export interface OwnWorkspace extends Workspace {
+  /** As for plugins; `mode` is for a file that is not there yet. */
+  writeBytes(path: string, bytes: Uint8Array, options?: { replaces?: string | null; mode?: number }): Promise<void>;
   /** Removes a file, the one behind every link; with `replaces` (SHA-256 in hex) only while it is still this one. */
   removeFile(path: string, replaces?: string): Promise<void>;
+  /** Removes a folder that is empty, the one behind every link; tells whether it was. */
+  removeFolder(path: string): Promise<boolean>;
+  /** The permission bits of a file, as chmod(2) has them. */
+  modeOf(path: string): Promise<number>;
 }
 
 const TEXT_LIMIT = 10_000_000;
@@ -36,14 +42,16 @@ const CHUNK = 65_536;
  * macOS, Windows), a program that swaps a folder for a link again and again. There a read is refused with near certainty; a listing may,
  * in an unlucky moment, show the names behind the link, a write may leave an empty temporary file or its text there. The kernel's fence
  * stops that where there is one.
+ *
+ * `announce` gets paths as `resolve` gives them.
  */
-export async function openWorkspace(grant: Grant): Promise<Workspace> {
-  const { removeFile: _, ...workspace } = await openOwnWorkspace(grant);
+export async function openWorkspace(grant: Grant, announce?: Announce): Promise<Workspace> {
+  const { removeFile: _, removeFolder: _folder, modeOf: _mode, ...workspace } = await openOwnWorkspace(grant, announce);
   return workspace;
 }
 
 /** The same for built-in tools. */
-export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
+export async function openOwnWorkspace(grant: Grant, announce?: Announce): Promise<OwnWorkspace> {
   const rules = await rulesOf(grant);
   const held = grantsNothing(grant) ? undefined : await lstat(toDisk(rules.root), { bigint: true });
 
@@ -107,6 +115,19 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
     } finally {
       await items.return(undefined);
     }
+  }
+
+  async function write(
+    path: string,
+    content: string | Uint8Array,
+    { replaces, mode }: Pick<Replacement, "replaces" | "mode">,
+  ): Promise<void> {
+    const { real, missing } = await locateTarget(path);
+    if (missing.length > 0 || !rules.isAlone(real)) {
+      const told = announce && ((temporary: string) => announce(showName(shown(temporary, rules))));
+      return await replaceFile({ real, names: missing, content, mode, replaces, announce: told });
+    }
+    await overwriteFile(async () => (await locateTarget(path)).real, content, replaces);
   }
 
   const entry = (real: string, kind: Entry["kind"]): Entry => ({ path: showName(shown(real, rules)), kind });
@@ -180,12 +201,10 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
     writeText: (path, text, { replaces } = {}) =>
       attempt("write", path, async () => {
         if (!text.isWellFormed()) throw refused("the text has half a character in it (a lone surrogate)");
-        const { real, missing } = await locateTarget(path);
-        if (missing.length > 0 || !rules.isAlone(real)) {
-          return await replaceFile({ real, names: missing, text, replaces });
-        }
-        await overwriteFile(async () => (await locateTarget(path)).real, text, replaces);
+        await write(path, text, { replaces });
       }),
+
+    writeBytes: (path, bytes, options = {}) => attempt("write", path, () => write(path, bytes, options)),
 
     removeFile: (path, replaces) =>
       attempt("remove", path, async () => {
@@ -193,6 +212,14 @@ export async function openOwnWorkspace(grant: Grant): Promise<OwnWorkspace> {
         if (missing.length > 0) throw refused("it is no longer there");
         await removeFile(real, replaces);
       }),
+
+    removeFolder: (path) =>
+      attempt("remove", path, async () => {
+        const { real, missing } = await locateTarget(path);
+        return missing.length === 0 && await removeFolder(real);
+      }),
+
+    modeOf: (path) => attempt("open", path, async () => (await lstat(toDisk(await locate(path, "file")))).mode & 0o777),
   };
 }
 
