@@ -10,6 +10,11 @@ import { dirname, join } from "./path.ts";
 interface DenoLike {
   version: { deno: string };
   build: { standalone: boolean };
+  /** On what is open: a lock ends with the process that has it. */
+  openSync(path: string, options: { read: true; write: true }): {
+    tryLockSync(exclusive: boolean): boolean;
+    close(): void;
+  };
   permissions: { querySync(descriptor: DenoDescriptor): { state: "granted" | "prompt" | "denied"; partial?: boolean } };
 }
 
@@ -51,6 +56,16 @@ function isFileOrPipe(handle: number): boolean {
     return !stat.isCharacterDevice() || stat.rdev === statSync("/dev/null").rdev;
   } catch {
     return false;
+  }
+}
+
+/** Whether a process with this id is there. One that may not be asked (EPERM, or by Deno's permissions) counts as there. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: string }).code !== "ESRCH";
   }
 }
 

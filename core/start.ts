@@ -8,6 +8,7 @@ import { type Approval, createApproval } from "./permissions/approval.ts";
 import { type Catalog, openCatalog } from "./plugins/catalog.ts";
 import { checkBaseUrl } from "./model/endpoint.ts";
 import { connectFor } from "./hosts/connect.ts";
+import { grantFor } from "./permissions/permissions.ts";
 import type { FenceStatus } from "./fence/fence_rules.ts";
 import { createHosts, HOST_LIMITS, type Hosts } from "./hosts/hosts.ts";
 import { watchIntegrity } from "./files/integrity.ts";
@@ -25,6 +26,7 @@ import type { SeenFile } from "./tool.ts";
 import { createUndo, restorer, type Undo } from "./undo/undo.ts";
 import { openUndoStore, undoFolder } from "./undo/undo_store.ts";
 import { oneLine } from "./text.ts";
+import { notesFolder, notingWrites, removeLeftovers } from "./hosts/write_notes.ts";
 import { usageError } from "./usage_error.ts";
 
 export const DEFAULT_MODEL = "claude-sonnet-5-5";
@@ -55,7 +57,8 @@ export async function setUp(options: Options, given: Premises, fence: FenceStatu
   const { policy, pluginFolders, kept: state } = premises;
   const seen = new Map<string, SeenFile>();
   const log = openPrintLog(printFolder(state));
-  const running = createHosts(connectFor(premises, fence), seen, HOST_LIMITS, log.print);
+  const notes = notesFolder(state, policy.root);
+  const running = createHosts(notingWrites(connectFor(premises, fence), notes), seen, HOST_LIMITS, log.print);
   const hosts: Hosts = {
     ...running,
     close() {
@@ -69,7 +72,9 @@ export async function setUp(options: Options, given: Premises, fence: FenceStatu
   const roots = [...new Set([policy.root, ...policy.write.scope])];
   const undo = createUndo(openUndoStore(undoFolder(state, policy.root)), restorer(hosts, policy, guarded));
   const guard = (tool: Tool) => approval.guard(watchIntegrity(undo.guard(tool), roots));
+  const tidied = removeLeftovers(notes, hosts, grantFor(policy, { read: true, write: true }, guarded));
   const catalog = await openCatalog({ policy, folders: pluginFolders, sources, guarded, state, hosts, guard });
+  await tidied;
   const setup: Setup = {
     ...{ ...premises, fence, confined, seen, approval, undo, hosts, catalog },
     registry: createRegistry(chosen(catalog, options.tools)),

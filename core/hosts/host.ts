@@ -2,6 +2,7 @@
 
 import process from "node:process";
 import { type HostFetch, openHostFetch } from "./host_fetch.ts";
+import { openHostWrites } from "./host_writes.ts";
 import type { Content } from "../message.ts";
 import { checkPlugin, importPlugin, OWN_TIMEOUT_MS, type Plugin } from "../plugins/plugins.ts";
 import { noteChanges } from "../undo/noted_changes.ts";
@@ -22,12 +23,14 @@ export function serveHost(channel: Channel): void {
   };
   let run: Context["run"];
   let canFetch = false;
+  const writes = openHostWrites(channel.send);
 
   async function start(message: HostStart): Promise<void> {
     for (const plugin of await load(message.plugins)) plugins.set(plugin.loaded.definition.name, plugin);
     if (message.grant) {
-      const own = "builtin" in message.plugins ? await openOwnWorkspace(message.grant) : undefined;
-      const workspace = own ?? await openWorkspace(message.grant);
+      const announce = message.tellWrites ? writes.announce : undefined;
+      const own = "builtin" in message.plugins ? await openOwnWorkspace(message.grant, announce) : undefined;
+      const workspace = own ?? await openWorkspace(message.grant, announce);
       canFetch = message.grant.net !== undefined;
       run = { cwd: message.grant.root, env: message.env ?? ownEnvironment() };
       makeContext = (signal, progress, seen, changes) => {
@@ -68,6 +71,7 @@ export function serveHost(channel: Channel): void {
     const order = message as ToHost;
     if (order.type === "call") void call(order);
     else if (order.type === "cancel") running.get(order.id)?.abort.abort();
+    else if (order.type === "noted") writes.take(order);
     else if (order.type === "fetched") running.get(order.id)?.fetching?.take(order);
     else start(order).catch((error) => channel.send({ type: "failed", problem: messageOf(error) }));
   });
@@ -92,6 +96,7 @@ async function load(from: HostStart["plugins"]): Promise<Plugin[]> {
   }
   const builtin: { [name: string]: { [name: string]: unknown } } = {
     ...await import("../../plugins/mod.ts"),
+    remove_leftovers: await import("../files/remove_leftovers.ts"),
     restore: await import("../undo/restore.ts"),
   };
   return await Promise.all(from.builtin.map((name) => checkPlugin(builtin[name] ?? {}, name, OWN_TIMEOUT_MS)));

@@ -103,6 +103,13 @@ export const FromHost = v.variant("type", [
   }),
 ]);
 export type FromHost = v.InferOutput<typeof FromHost>;
+
+/** From a host that was told to `tellWrites`: it will make this temporary file once that is `noted`; none of that number is there any more. */
+export const AboutWrite = v.variant("type", [
+  v.object({ type: v.literal("writing"), write: v.number(), path: v.pipe(v.string(), v.maxLength(10_000)) }),
+  v.object({ type: v.literal("written"), write: v.number() }),
+]);
+export type AboutWrite = v.InferOutput<typeof AboutWrite>;
 /** A plugin that loaded, as core knows it: everything but its code. */
 export type Loaded = v.InferOutput<typeof Loaded>;
 export type FileChange = v.InferOutput<typeof FileChange>;
@@ -120,6 +127,8 @@ export interface HostStart {
   grant?: Grant;
   /** The environment of programs that a tool starts; a host that is a process has it as its own. */
   env?: { [name: string]: string };
+  /** Whether core notes temporary files; without it nothing is said of them. */
+  tellWrites?: true;
 }
 
 export type ToHost =
@@ -127,6 +136,7 @@ export type ToHost =
   /** With `preview` nothing is done: the result has a `proposal`, or the error that the call would have, or neither. */
   | { type: "call"; id: number; tool: string; input: unknown; seen: SeenList; preview?: true }
   | { type: "cancel"; id: number }
+  | { type: "noted"; write: number }
   /** The answer to a `fetch`: the response with its body in base64, or why there is none. */
   | {
     type: "fetched";
@@ -138,7 +148,7 @@ export type ToHost =
 
 /** Either end of a connection. Messages are plain JSON values. */
 export interface Channel {
-  send(message: ToHost | FromHost): void;
+  send(message: ToHost | FromHost | AboutWrite): void;
   /** Called once, before anything is sent. */
   receive(handle: (message: unknown) => void): void;
 }

@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import process from "node:process";
 import { join } from "../path.ts";
+import { isRunning } from "../runtime.ts";
 
 export interface Scratch {
   /** Holds the other two. */
@@ -49,15 +50,5 @@ function unlock(folder: string): void {
   chmodSync(folder, 0o700);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) unlock(join(folder, entry.name));
-  }
-}
-
-/** A process that may not be asked (EPERM) is one that runs. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: string }).code !== "ESRCH";
   }
 }
