@@ -136,7 +136,7 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .argument("<files...>", "the files")
     .action((files) => choose({ name: "check", files }));
   program.command("undo").description("take back what the last turn changed in files, not what commands did")
-    .option("--force", "also where a file was changed since")
+    .option("--force", "also where a file was changed since; those changes are lost")
     .action(({ force = false }) => choose({ name: "undo", force }));
   program.command("doctor").description("show runtime, fence, key source and folders, and what is wrong")
     .option("--json", "as JSON")

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdir, readFile } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Running, runTenon, SOURCES, startTenon, type Way } from "./support/program.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
@@ -7,7 +7,7 @@ import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 setDefaultTimeout(60_000); // a run has its own limit
 
 /** Characters that take long enough to write that a kill comes in the middle. */
-const SIZE = 20_000_000;
+const SIZE = 8_000_000;
 
 function startOf({ root, top }: TempWorkspace, args: string[], stdin: string) {
   const state = join(top, "state");
@@ -53,5 +53,53 @@ describe.concurrent.each<Way>(["bun", "deno"])("tenon as %s, killed in the middl
     expect(await runTenon(way, startOf(temp, ["call", "--allow-write"], look))).toMatchObject({ code: 0 });
     expect(await temporaries(temp, "d")).toEqual([]);
     expect(await readdir(join(temp.top, "state/tenon/writes"), { recursive: true })).toHaveLength(1); // the workspace's folder
+  });
+});
+
+/** The first bytes of a file. */
+async function headOf(file: string): Promise<string> {
+  await using handle = await open(file);
+  return (await handle.read(Buffer.alloc(3), 0, 3, 0)).buffer.toString();
+}
+
+describe.concurrent.each<Way>(["bun", "deno"])("tenon undo as %s, killed in the middle", (way) => {
+  test("leaves each file old or new, and another one goes on to the end", async () => {
+    const tail = "a".repeat(3_000_000);
+    const names = ["0", "1", "2", "3"].map((digit) => `f${digit}.txt`);
+    await using temp = await tempWorkspace(Object.fromEntries(names.map((name) => [name, `old${tail}`])));
+    const edits = names.flatMap((path): [string, unknown][] => [
+      ["read_file", { path }],
+      ["edit_file", { path, old_string: "old", new_string: "new" }],
+    ]);
+    const calls = line(...edits, ["write_file", { path: "d/new.txt", content: "new" }]);
+    expect(await runTenon(way, startOf(temp, ["call", "--allow-write"], calls))).toMatchObject({ code: 0 });
+    const fileOf = (name: string) => join(temp.root, name);
+    const states = () =>
+      Promise.all(names.map(async (name) => {
+        const text = await readFile(fileOf(name), "utf8");
+        return text === `old${tail}` ? "old" : text === `new${tail}` ? "new" : "broken";
+      }));
+    const areBack = async () => {
+      const heads = await Promise.all(names.map((name) => headOf(fileOf(name))));
+      return heads.filter((head) => head === "old").length;
+    };
+    expect(await states()).toEqual(names.map(() => "new"));
+    let isCutShort = false;
+    // In a write, and between two of them: what is done stays done.
+    const moments = [async () => (await temporaries(temp, ".")).length > 0, async () => (await areBack()) >= 2];
+    for (const moment of moments) {
+      await using running = await startTenon(way, startOf(temp, ["undo"], ""));
+      await killWhen(running, moment);
+      const now = await states();
+      expect(now).not.toContain("broken");
+      isCutShort ||= now.includes("new");
+    }
+    expect(isCutShort).toBe(true);
+    const ended = await runTenon(way, startOf(temp, ["undo"], ""));
+    expect(ended).toMatchObject({ code: 0 });
+    const lines = ["Removed: d/", "Removed: d/new.txt", ...names.map((name) => `Taken back: ${name}`)];
+    expect(ended.stdout.split("\n").filter((text) => /^(?:Taken back|Removed): /.test(text)).sort()).toEqual(lines);
+    expect(await states()).toEqual(names.map(() => "old"));
+    expect((await readdir(temp.root)).sort()).toEqual(names);
   });
 });

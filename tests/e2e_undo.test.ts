@@ -42,11 +42,15 @@ describe.concurrent.each([...WAYS])("tenon undo as %s", (way: Way) => {
     await temp.sh("echo mine > b.txt");
     expect(await run(["undo"])).toEqual({
       code: 1,
-      stdout: "Removed: d/c.txt\nLeft as it is: b.txt: it was changed since\nTaken back: a.txt\n" +
+      stdout: "Removed: d/c.txt\nLeft as it is: b.txt: it was changed since\nTaken back: a.txt\nRemoved: d/\n" +
         `With force what was changed since is put back all the same, and what can never be is forgotten\n${SCOPE}\n`,
       stderr: "",
     });
-    expect(await run(["undo", "--force"])).toEqual({ code: 0, stdout: `Taken back: b.txt\n${SCOPE}\n`, stderr: "" });
+    expect(await run(["undo", "--force"])).toEqual({
+      code: 0,
+      stdout: `Taken back: b.txt; what was changed since is lost\n${SCOPE}\n`,
+      stderr: "",
+    });
     expect(await filesIn(temp, ["a.txt", "b.txt", "d/c.txt", "by_bash"])).toEqual({
       "a.txt": "old\n",
       "b.txt": "old\n",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createHosts } from "../core/hosts/hosts.ts";
+import { createHosts, HOST_LIMITS } from "../core/hosts/hosts.ts";
 import { sha256Of } from "../core/hash.ts";
 import type { FileChange } from "../core/hosts/protocol.ts";
 import type { ToolUseBlock } from "../core/message.ts";
@@ -9,7 +9,9 @@ import { grantFor } from "../core/permissions/permissions.ts";
 import { checkPlugin, OWN_TIMEOUT_MS } from "../core/plugins/plugins.ts";
 import { makePolicy } from "../core/permissions/policy.ts";
 import { BUILT_IN, createRegistry, type Host, type Tool } from "../core/registry.ts";
-import { createUndo, restorer, type Undo } from "../core/undo/undo.ts";
+import { openOwnWorkspace } from "../core/files/workspace.ts";
+import { handler as restore } from "../core/undo/restore.ts";
+import { createUndo, restorer, restoringGrant, type Undo } from "../core/undo/undo.ts";
 import { openUndoStore, undoFolder } from "../core/undo/undo_store.ts";
 import * as builtin from "../plugins/mod.ts";
 import { flagsOf } from "./support/flags.ts";
@@ -31,6 +33,8 @@ const FORCE = "With force what was changed since is put back all the same, and w
 
 const KEPT = "What was there before is still kept: mend what is in the way, and undo again";
 
+const grantOf = (root: string) => ({ root, read: [root], write: [root], denyRead: [], denyWrite: [] });
+
 /** A built-in whose every call makes this change, watched by undo. */
 function changing(undo: Undo, change: FileChange): Host {
   const host: Host = { call: () => Promise.resolve({ content: "ok", is_error: false, changes: [change] }) };
@@ -39,10 +43,11 @@ function changing(undo: Undo, change: FileChange): Host {
 }
 
 /** The built-in tools with undo around them; what is kept lies beside the workspace, also for the next one that is opened. */
-async function open({ root, top }: TempWorkspace, flags: string[] = ["--allow-write"]) {
+async function open({ root, top }: TempWorkspace, flags: string[] = ["--allow-write"], connect = connectInProcess) {
   const policy = makePolicy(flagsOf(flags).flags, { root, resolve: (path) => join(root, path) });
-  const hosts = createHosts(connectInProcess, new Map());
-  const undo = createUndo(openUndoStore(undoFolder(join(top, "state"), root)), restorer(hosts, policy, []));
+  const hosts = createHosts(connect, new Map(), { ...HOST_LIMITS, graceMs: 20 });
+  const store = openUndoStore(undoFolder(join(top, "state"), root));
+  const undo = createUndo(store, restorer(hosts, restoringGrant(policy, [])), () => Promise.resolve());
   const tools = Object.entries(builtin).map(async ([name, module]): Promise<Tool> => {
     const { loaded } = await checkPlugin({ ...module }, name, OWN_TIMEOUT_MS);
     const { definition, permissions } = loaded;
@@ -81,7 +86,8 @@ describe("takeBack", () => {
       ...[edit("d/a.txt", "one", "1"), edit("d/a.txt", "two", "2"), write("b.txt", "")],
       ...[write("new/c.txt", "c\n"), edit("new/c.txt", "c", "d")],
     );
-    expect(await takeBack()).toEqual(["Removed: new/c.txt", "Taken back: b.txt", "Taken back: d/a.txt", SCOPE]);
+    const lines = ["Removed: new/c.txt", "Taken back: b.txt", "Taken back: d/a.txt", "Removed: new/", SCOPE];
+    expect(await takeBack()).toEqual(lines);
     expect(await filesIn(temp, ["d/a.txt", "b.txt", "new/c.txt"])).toEqual({
       "d/a.txt": old,
       "b.txt": "b\n",
@@ -152,7 +158,9 @@ describe("takeBack", () => {
     await turn(read("a.txt"), read("b.txt"));
     await turn(edit("a.txt", "old", "new"), edit("b.txt", "old", "new"), write("c.txt", "new\n"));
     await temp.sh("echo mine > a.txt; rm b.txt; echo mine > c.txt");
-    expect(await takeBack(true)).toEqual(["Removed: c.txt", "Taken back: b.txt", "Taken back: a.txt", SCOPE]);
+    const lost = "; what was changed since is lost";
+    const lines = [`Removed: c.txt${lost}`, "Taken back: b.txt", `Taken back: a.txt${lost}`, SCOPE];
+    expect(await takeBack(true)).toEqual(lines);
     expect(await filesIn(temp, ["a.txt", "b.txt", "c.txt"])).toEqual({
       "a.txt": "old\n",
       "b.txt": "old\n",
@@ -165,8 +173,7 @@ describe("takeBack", () => {
     const { turn, takeBack } = await open(temp);
     await turn(read("d/a.txt"), edit("d/a.txt", "old", "new"));
     await change(temp.root);
-    const reason = problem.startsWith("it is a directory") ? "it is not a regular file" : problem; // the content is not asked for
-    expect(await takeBack(true)).toEqual([`Left as it is: d/a.txt: ${reason}`, SCOPE]);
+    expect(await takeBack(true)).toEqual([`Left as it is: d/a.txt: ${problem}`, SCOPE]);
     expect(await takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
   });
 
@@ -194,17 +201,108 @@ describe("takeBack", () => {
     expect(await takeBack(true)).toEqual(["Taken back: a.txt", SCOPE]);
   });
 
-  test("says in plain words that old content is not text, and keeps it", async () => {
-    await using temp = await tempWorkspace();
+  test("puts back content of every kind", async () => {
+    const contents = [[], [0], [0xff, 0xfe, 0x61], [0xef, 0xbb, 0xbf], [0xc3, 0x28], [
+      0x89,
+      0x50,
+      0x4e,
+      0x47,
+      0,
+      0x0d,
+      0x0a,
+    ]];
+    await using temp = await tempWorkspace({ "a.bin": "new\n" });
     const { hosts, undo, takeBack } = await open(temp);
-    await writeFile(join(temp.root, "a.bin"), "new\n");
-    const change = { path: "a.bin", before: Buffer.from([0xff]).toString("base64"), after: sha256Of("new\n") };
-    await changing(undo, change).call("w", {}, { signal: new AbortController().signal, progress() {} });
-    const left = "Left as it is: a.bin: it was not UTF-8 text, and only text can be put back";
-    expect(await takeBack()).toEqual([left, FORCE, SCOPE]);
-    expect(await takeBack(true)).toEqual([left, KEPT, SCOPE]);
-    expect(await takeBack()).toEqual([left, FORCE, SCOPE]);
+    for (const bytes of contents) {
+      await writeFile(join(temp.root, "a.bin"), "new\n");
+      const change = { path: "a.bin", before: Buffer.from(bytes).toString("base64"), after: sha256Of("new\n") };
+      await changing(undo, change).call("w", {}, { signal: new AbortController().signal, progress() {} });
+      expect(await takeBack()).toEqual(["Taken back: a.bin", SCOPE]);
+      expect([...await readFile(join(temp.root, "a.bin"))]).toEqual(bytes);
+    }
     hosts.close();
+  });
+
+  const folders: [what: string, between: string, lines: string[], left: string][] = [
+    ["removes folders that were made", "true", ["Removed: n/m/a.txt", "Removed: n/m/", "Removed: n/"], "d"],
+    ["whose file is gone", "rm n/m/a.txt", ["Removed: n/m/a.txt", "Removed: n/m/", "Removed: n/"], "d"],
+    ["that are gone", "rm -r n", ["Removed: n/m/a.txt"], "d"],
+    ["leaves one that has more in it", "echo > n/b.txt", ["Removed: n/m/a.txt", "Removed: n/m/"], "d n n/b.txt"],
+    ["leaves one that is a link", "rm -r n/m; mkdir k; ln -s ../k n/m", [
+      "Left as it is: n/m/a.txt: a part of its path is a link now",
+      FORCE,
+    ], "d k n n/m"],
+    ["leaves one that is a file", "rm -r n; echo > n", [
+      'Left as it is: n/m/a.txt: "n" is a file, not a folder',
+      FORCE,
+    ], "d n"],
+  ];
+  test.each(folders)("%s", async (_what, between, lines, left) => {
+    await using temp = await tempWorkspace();
+    await temp.sh("mkdir d");
+    const { turn, takeBack } = await open(temp);
+    await turn(write("n/m/a.txt", "new\n"), write("d/a.txt", "new\n"));
+    await temp.sh(between);
+    expect(await takeBack()).toEqual(["Removed: d/a.txt", ...lines, SCOPE]);
+    const find = Bun.spawnSync(["find", ".", "-mindepth", "1"], { cwd: temp.root }).stdout.toString();
+    expect(find.trim().split("\n").map((path) => path.slice(2)).sort().join(" ")).toBe(left);
+  });
+
+  test("removes a folder only with the turn that made it, and only when all of it is taken back", async () => {
+    await using temp = await tempWorkspace();
+    const { turn, takeBack } = await open(temp);
+    await turn(write("n/a.txt", "a\n"), write("n/b.txt", "b\n"));
+    await turn(write("n/c.txt", "c\n"));
+    expect(await takeBack()).toEqual(["Removed: n/c.txt", SCOPE]);
+    await temp.sh("echo mine > n/b.txt");
+    expect(await takeBack()).toEqual([
+      "Left as it is: n/b.txt: it was changed since",
+      "Removed: n/a.txt",
+      FORCE,
+      SCOPE,
+    ]);
+    const lost = "Removed: n/b.txt; what was changed since is lost";
+    expect(await takeBack(true)).toEqual([lost, "Removed: n/", SCOPE]);
+  });
+
+  test("gives a file that is gone the mode that it had, and leaves that of one that is there", async () => {
+    await using temp = await tempWorkspace({ "a.sh": "old\n", "b.sh": "old\n" });
+    for (const name of ["a.sh", "b.sh"]) await chmod(join(temp.root, name), 0o741);
+    const { turn, takeBack } = await open(temp);
+    await turn(read("a.sh"), read("b.sh"));
+    await turn(edit("a.sh", "old", "new"), edit("b.sh", "old", "new"));
+    await temp.sh("rm a.sh; chmod 604 b.sh");
+    await takeBack(true);
+    const modes = await Promise.all(
+      ["a.sh", "b.sh"].map(async (name) => (await stat(join(temp.root, name))).mode & 0o777),
+    );
+    expect(modes).toEqual([0o741, 0o604]);
+  });
+
+  test("leaves what comes between its look and its write, also with force", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n" });
+    const { turn } = await open(temp);
+    await turn(read("a.txt"), edit("a.txt", "old", "new"));
+    const context = { ...temp.context, workspace: await openOwnWorkspace(grantOf(temp.root)) };
+    context.workspace.writeBytes = async (...write) => {
+      await writeFile(join(temp.root, "a.txt"), "mine\n");
+      await (await openOwnWorkspace(grantOf(temp.root))).writeBytes(...write);
+    };
+    const restored = { path: "a.txt", content: "", after: sha256Of("new\n"), force: true };
+    expect(await restore(restored, context).catch(String)).toContain("it was changed since");
+    expect(await temp.workspace.readText("a.txt")).toBe("mine\n");
+  });
+
+  test("takes the time that a large file needs", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n" });
+    const { turn } = await open(temp);
+    await turn(read("a.txt"), edit("a.txt", "old", "new"));
+    const { takeBack } = await open(temp, [], () => {
+      const connection = connectInProcess();
+      const late = (handle: (message: unknown) => void) => (message: unknown) => void setTimeout(handle, 100, message);
+      return { ...connection, receive: (handle) => connection.receive(late(handle)) };
+    });
+    expect(await takeBack()).toEqual(["Taken back: a.txt", SCOPE]);
   });
 
   test("can be done again when it was cut short", async () => {

@@ -96,6 +96,7 @@ async function load(from: HostStart["plugins"]): Promise<Plugin[]> {
   }
   const builtin: { [name: string]: { [name: string]: unknown } } = {
     ...await import("../../plugins/mod.ts"),
+    remove_folder: await import("../undo/remove_folder.ts"),
     remove_leftovers: await import("../files/remove_leftovers.ts"),
     restore: await import("../undo/restore.ts"),
   };

@@ -24,6 +24,8 @@ const SeenFile = v.object({
 });
 /** Bytes of a file before a change, at most, for it to be kept. */
 export const CHANGE_LIMIT = 10_000_000;
+/** As chmod(2) has them. */
+export const Mode = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o777));
 const FileChange = v.object({
   /** As `workspace.resolve` gives it. */
   path: v.string(),
@@ -31,6 +33,10 @@ const FileChange = v.object({
   before: v.exactOptional(v.nullable(v.pipe(v.string(), v.maxLength(4 * Math.ceil(CHANGE_LIMIT / 3))))),
   /** SHA-256 of what is there now. */
   after: Sha256,
+  /** Permission bits of what was there. */
+  mode: v.exactOptional(Mode),
+  /** Folders that were made for the file, the outermost first. */
+  folders: v.exactOptional(v.array(v.string())),
 });
 const SeenList = v.array(v.tuple([v.string(), SeenFile]));
 const Json = v.record(v.string(), v.unknown());

@@ -81,7 +81,8 @@ function note(folder: string, path: string): (() => void) | undefined {
 
 /**
  * Removes what killed processes have left in the workspace of this folder, as far as it lies where a tool may write; for the rest the
- * notes stay. What does not go at the first attempt is forgotten. Call it before anything is noted. Never throws.
+ * notes stay. Nobody is asked: what is removed is tenon's own. What does not go at the first attempt is forgotten. Call it while nothing
+ * writes in this process. Never throws.
  */
 export async function removeLeftovers(folder: string | undefined, hosts: Hosts, grant: Grant): Promise<void> {
   const due = leftIn(folder).filter(({ path }) => isWritable(path, grant));

@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { cannot, refused } from "../files/refusal.ts";
-import { sha256Of } from "../hash.ts";
+import { sha256Of, startSha256 } from "../hash.ts";
 import type { Context, Definition } from "../tool.ts";
 import type { OwnWorkspace } from "../files/workspace.ts";
 
@@ -14,9 +14,11 @@ export const definition: Definition = {
     properties: {
       path: { type: "string" },
       content: { type: ["string", "null"], description: "Base64; null removes the file" },
-      replaces: { type: ["string", "null"], description: "SHA-256 of what must be there; null: whatever is" },
+      mode: { type: "number", description: "Permission bits, for a file that is gone" },
+      after: { type: "string", description: "SHA-256 of what must be there" },
+      force: { type: "boolean", description: "Whatever is there" },
     },
-    required: ["path", "content", "replaces"],
+    required: ["path", "content", "after", "force"],
   },
   permissions: { read: true, write: true },
 };
@@ -25,33 +27,35 @@ export interface Restored {
   /** As it was when it was changed: the file itself, behind every link. */
   path: string;
   content: string | null;
-  replaces: string | null;
+  mode?: number;
+  after: string;
+  force: boolean;
 }
 
-/** Does nothing where the file is back already, so that what was interrupted can be done again. */
-export async function handler({ path, content, replaces }: Restored, context: Context): Promise<void> {
+/** What the handler says when, with force, it has put an end to what somebody had written since. */
+export const OVER_ANOTHER = "over what was written since";
+
+/**
+ * Does nothing where the file is back already, so that what was interrupted can be done again. Also with force nothing goes but what was
+ * there at the look: what comes in between stays.
+ */
+export async function handler(restored: Restored, context: Context): Promise<string | undefined> {
+  const { path, content, mode, after, force } = restored;
   const workspace = context.workspace as OwnWorkspace;
   const because = (how: string) => cannot("restore", path, refused(how));
   if (await workspace.resolve(path, "write") !== path) throw because("a part of its path is a link now");
-  const isThere = await workspace.exists(path);
-  const now = isThere && replaces !== null ? sha256Of(await workspace.readBytes(path)) : null;
+  const now = await workspace.exists(path) ? await hashOf(workspace, path) : null;
   const bytes = content === null ? null : Buffer.from(content, "base64");
-  if (bytes === null && !isThere) return;
-  if (bytes !== null && now === sha256Of(bytes)) return;
-  if (replaces !== null && !isThere) throw because("it is no longer there");
-  if (replaces !== null && now !== replaces) throw because("it was changed since");
-  const condition = replaces ?? undefined;
-  if (bytes === null) return await workspace.removeFile(path, condition);
-  // Text is written again byte for byte.
-  const text = textOf(bytes);
-  if (text === undefined) throw because("it was not UTF-8 text, and only text can be put back");
-  await workspace.writeText(path, text, condition === undefined ? {} : { replaces: condition });
+  if (now === (bytes === null ? null : sha256Of(bytes))) return undefined;
+  if (!force && now !== after) throw because(now === null ? "it is no longer there" : "it was changed since");
+  if (bytes === null) await workspace.removeFile(path, now ?? undefined);
+  else await workspace.writeBytes(path, bytes, { replaces: now, ...(mode === undefined ? {} : { mode }) });
+  return now === null || now === after ? undefined : OVER_ANOTHER;
 }
 
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+/** Of a file of any size. */
+async function hashOf(workspace: OwnWorkspace, path: string): Promise<string> {
+  const hash = startSha256();
+  for await (const chunk of workspace.readChunks(path)) hash.update(chunk);
+  return hash.digest("hex");
 }
