@@ -109,7 +109,8 @@ function reloadCommand({ reload, catalog }: Setup): Command {
 }
 
 function undoCommand({ undo }: Setup): Command {
-  const help = "take back what the last turn changed in files; /undo force also where they were changed since";
+  const help =
+    "take back what the last turn changed in files; /undo force also what was changed since, which is then lost";
   return {
     help,
     async run(words) {

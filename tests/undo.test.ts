@@ -29,7 +29,8 @@ const edit = (path: string, old_string: string, new_string: string): Call => [
 const read = (path: string): Call => ["read_file", { path }];
 
 const SCOPE = "Only what the built-in file tools changed is taken back, not what commands did";
-const FORCE = "With force what was changed since is put back all the same, and what can never be is forgotten";
+const FORCE =
+  "With force the old content is put back all the same: what was changed since is lost, what can never be put back forgotten";
 
 const KEPT = "What was there before is still kept: mend what is in the way, and undo again";
 

@@ -12,8 +12,8 @@ import { mayWrite } from "../state_file.ts";
 import type { Connect, Connection, Hosts } from "./hosts.ts";
 import { AboutWrite } from "./protocol.ts";
 
-/** Files of one host that are noted at a time, and notes of a workspace that are looked at: more are not kept. */
-export const NOTE_LIMITS = { host: 100, folder: 300 };
+/** Files that one process notes at a time, and notes of a workspace that a start looks at: more are not kept. */
+export const NOTE_LIMITS = { process: 200, folder: 300 };
 
 /** Where the owner of a note cannot be asked whether it still runs, so old a note is left over. Milliseconds. */
 const STALE_MS = 60_000;
@@ -34,23 +34,36 @@ export function notesFolder(state: string | undefined, root: string): string | u
  */
 export function notingWrites(connect: Connect, folder: string | undefined): Connect {
   if (folder === undefined) return connect;
+  let count = 0;
+  const keep = (path: string) => {
+    const forget = count < NOTE_LIMITS.process ? note(folder, path) : undefined;
+    if (!forget) return undefined;
+    count++;
+    return () => {
+      count--;
+      forget();
+    };
+  };
   return (order) => {
     const connection = connect(order);
-    return { ...connection, ...noting(connection, folder) };
+    return { ...connection, ...noting(connection, keep) };
   };
 }
 
-function noting(connection: Connection, folder: string): Pick<Connection, "send" | "receive"> {
+type Keep = (path: string) => (() => void) | undefined;
+
+function noting(connection: Connection, keep: Keep): Pick<Connection, "send" | "receive"> {
   const notes = new Map<number, () => void>();
   function take(message: AboutWrite): void {
+    const { write } = message;
     if (message.type === "written") {
-      notes.get(message.write)?.();
-      notes.delete(message.write);
+      notes.get(write)?.();
+      notes.delete(write);
       return;
     }
-    const forget = notes.size < NOTE_LIMITS.host ? note(folder, message.path) : undefined;
-    if (forget) notes.set(message.write, forget);
-    connection.send({ type: "noted", write: message.write });
+    const forget = notes.has(write) ? undefined : keep(message.path);
+    if (forget) notes.set(write, forget);
+    connection.send({ type: "noted", write });
   }
   return {
     send: (message) => connection.send(message.type === "start" ? { ...message, tellWrites: true } : message),

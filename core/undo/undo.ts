@@ -142,7 +142,8 @@ export function createUndo(store: UndoStore, restorer: Host, tidy: () => Promise
 
 type Became = { isOverAnother: boolean } | { problem: string };
 
-const FORCE = "With force what was changed since is put back all the same, and what can never be is forgotten";
+const FORCE =
+  "With force the old content is put back all the same: what was changed since is lost, what can never be put back forgotten";
 const KEPT = "What was there before is still kept: mend what is in the way, and undo again";
 const NOT_KEPT = "its old content was not kept";
 
