@@ -45,6 +45,7 @@ export function openOnMac(): string[] {
 export function openUnderDeno(): string[] {
   return [
     "links in the workspace that lead outside: Deno follows them, and only tenon's own check of paths stops it",
+    "files that a tool may write and not read: tenon's own check keeps it from reading them, but its code can go around that",
     "programs that a tool starts: they reach every file and host that you reach",
     "tenon's own process: a plugin that is made for it can end it, freeze it, or take all its memory",
     "processes that a command starts with an empty environment, or that write over theirs: they can go on after it",

@@ -23,7 +23,11 @@ export interface WorkerEnd {
   reason: string;
 }
 
-/** What the host's tools declare and the user granted, of programs `run` at most; to load it must read the program's own sources and the plugin's. */
+/**
+ * What the host's tools declare and the user granted, of programs `run` at most; to load it must read the
+ * program's own sources and the plugin's. What may be written may be read as well: without that Deno lets nobody look where a path
+ * leads, and the guard could not tell what it is about to write. A tool that only writes is kept from reading by the guard alone.
+ */
 export function workerPermissions(
   { plugins, grant, needs }: HostOrder,
   run: string[] | boolean,
@@ -32,7 +36,7 @@ export function workerPermissions(
   const write = needs.write ? grant?.write ?? [] : [];
   const names = needs.env?.filter((name) => grant?.env?.includes(name)) ?? [];
   return {
-    read: [realOf(programFolder()), ...own, ...(grant?.read ?? [])],
+    read: [realOf(programFolder()), ...own, ...(grant?.read ?? []), ...write],
     write: write.length > 0 ? write : false,
     run: needs.run === true && run,
     env: names.length > 0 ? names : false,
