@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readClosure } from "../core/plugins/plugin_closure.ts";
-import { openTrust, type Trustable } from "../core/plugins/trust.ts";
+import { copyClosure, openTrust, type Trustable } from "../core/plugins/trust.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 
 const PLUGIN =
@@ -135,6 +136,41 @@ describe("copyOf", () => {
     expect(await readFile(copy, "utf8")).toBe(PLUGIN);
     expect(await readFile(join(dirname(copy), "lib/x.ts"), "utf8")).toBe(FILES["p/lib/x.ts"]);
     expect((await stat(copy)).mode & 0o777).toBe(0o600);
+  });
+
+  const later: [what: string, act: (temp: TempWorkspace) => Promise<unknown>][] = [
+    ["trust in its plugin is taken back", async ({ root, top }) => {
+      await (await openTrust(join(top, "state"))).revoke(join(root, "p"));
+    }],
+    ["other bytes of its plugin are trusted", async (temp) => {
+      await writeFile(join(temp.root, "p", "a.ts"), `${PLUGIN}\n`);
+      await accept(temp);
+    }],
+  ];
+  test.each(later)("is removed when %s, and nothing else is", async (_, act) => {
+    await using temp = await tempWorkspace(FILES);
+    const trust = await openTrust(join(temp.top, "state"));
+    const one = await accept(temp);
+    const copy = await trust.copyOf(one.file, one.closure);
+    // No plugin's trust: a version that works on beside a bad file. Another tenon may run it.
+    const b = join(temp.root, "p", "b.ts");
+    const kept = await copyClosure(join(temp.top, "state"), b, await readClosure(b));
+    await act(temp);
+    expect([existsSync(dirname(copy)), existsSync(kept)]).toEqual([false, true]);
+  });
+
+  test("stays while the same bytes are trusted elsewhere", async () => {
+    const elsewhere = { "q/a.ts": PLUGIN, "q/lib/x.ts": FILES["p/lib/x.ts"] };
+    await using temp = await tempWorkspace({ ...FILES, ...elsewhere });
+    const trust = await openTrust(join(temp.top, "state"));
+    const one = await accept(temp);
+    const file = join(temp.root, "q", "a.ts");
+    await trust.accept({ ...one, file, closure: await readClosure(file) });
+    const copy = await trust.copyOf(one.file, one.closure);
+    await trust.revoke(join(temp.root, "p"));
+    expect(existsSync(copy)).toBe(true);
+    await trust.revoke(join(temp.root, "q"));
+    expect(existsSync(copy)).toBe(false);
   });
 
   test("does not believe a copy that is there: it is made again when one byte differs", async () => {

@@ -51,9 +51,11 @@ export async function openTrust(state: string | undefined): Promise<Trust> {
 
   async function change(edit: (plugins: Store["plugins"]) => void): Promise<void> {
     const { plugins } = await readStore(file); // another tenon may have written since
+    const before = hashesOf(plugins);
     edit(plugins);
     if (file === undefined || !(await writeState(file, { plugins }))) throw new Error(noPlace(state));
     store = { plugins };
+    await removeCopies(state, before.difference(hashesOf(plugins)));
   }
 
   return {
@@ -86,6 +88,21 @@ export async function openTrust(state: string | undefined): Promise<Trust> {
     },
     copyOf: (path, closure) => copyClosure(state, path, closure),
   };
+}
+
+function hashesOf(plugins: Store["plugins"]): Set<string> {
+  return new Set(Object.values(plugins).map(({ sha256 }) => sha256));
+}
+
+/**
+ * Removes the copies that no plugin needs any more. Another tenon may run one of them: what its host has loaded it has, and a
+ * host that starts later says that the file is gone. Copies of versions that work on beside a bad file are nobody's trust, and stay.
+ */
+async function removeCopies(state: string | undefined, hashes: Iterable<string>): Promise<void> {
+  for (const sha256 of hashes) {
+    const folder = join(state ?? "", "trusted", sha256);
+    if (state !== undefined && mayWrite(folder)) await rm(folder, { recursive: true, force: true }).catch(() => {});
+  }
 }
 
 /** See `Trust.copyOf`. What lies there already is read and compared, not believed. */
