@@ -20,14 +20,15 @@ export interface Closure {
 }
 
 /** Lent to every plugin by the program. */
-const LENT = new Set(["valibot", "tenon"]);
+export const LENT: ReadonlySet<string> = new Set(["valibot", "tenon"]);
 
 /** Parts of the runtime that neither read files nor start anything. */
 const PURE = new Set(
   "assert buffer crypto events path path/posix querystring stream string_decoder timers url util zlib".split(" "),
 );
 
-const CODE = new Set([".ts", ".mts", ".js", ".mjs"]);
+/** The endings of files that can run. */
+export const CODE: ReadonlySet<string> = new Set([".ts", ".mts", ".js", ".mjs"]);
 const DATA = new Set([".json", ".txt"]);
 
 /** Bytes of one file and number of files, at most: a plugin of more is not followed. */

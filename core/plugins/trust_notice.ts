@@ -9,6 +9,7 @@ import { placeName } from "../permissions/policy.ts";
 import type { Premises } from "../premises.ts";
 import { isExecutable, mayRead, programFolder } from "../runtime.ts";
 import { realOf } from "../place.ts";
+import { shellWord } from "./shell_word.ts";
 import { oneLine } from "../text.ts";
 import type { Trustable } from "./trust.ts";
 
@@ -26,8 +27,8 @@ export function untrustedLines(untrusted: readonly Trustable[], root: string, wo
 
 /** As it can be pasted, from the folder that tenon was started in. */
 export function trustCommand(folder: string, workspace: string): string {
-  const where = workspace === "." ? "" : ` -C ${quoted(workspace)}`;
-  return `tenon trust${where} ${quoted(folder)}`;
+  const where = workspace === "." ? "" : ` -C ${shellWord(workspace)}`;
+  return `tenon trust${where} ${shellWord(folder)}`;
 }
 
 /** A plugin on one line, for whoever is asked about it: its file, its tool, and what it may do. */
@@ -63,9 +64,4 @@ function hasPlugins(folder: string): boolean {
 
 function fileName(folder: string, file: string): string {
   return file.slice(folder.length + 1);
-}
-
-/** For a POSIX shell. */
-function quoted(word: string): string {
-  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", () => `'\\''`)}'`;
 }
