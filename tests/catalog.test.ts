@@ -3,7 +3,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createApproval } from "../core/permissions/approval.ts";
 import { type Catalog, openCatalog } from "../core/plugins/catalog.ts";
-import { createHosts, type Hosts } from "../core/hosts/hosts.ts";
+import { createHosts, HOST_LIMITS, type Hosts } from "../core/hosts/hosts.ts";
 import { parseArgv } from "../core/options.ts";
 import { openPremises } from "../core/premises.ts";
 import { setAsideLine } from "../core/plugins/plugins.ts";
@@ -30,11 +30,16 @@ interface Opened extends AsyncDisposable {
 /** The catalog of a program whose plugins lie in `p`, beside the workspace unless `inside` it. */
 async function open(
   { root, top }: TempWorkspace,
-  { inside = false, isSource = false, beforeLoad = () => Promise.resolve() } = {},
+  {
+    inside = false,
+    isSource = false,
+    beforeLoad = (): Promise<void> => Promise.resolve(),
+    loadMs = HOST_LIMITS.loadMs,
+  } = {},
 ): Promise<Opened> {
   const folder = inside ? join(root, "p") : join(top, "p");
   const premises = await openPremises(parseArgv(["tools", "-C", root, "--plugins", folder]).options, false);
-  const running = createHosts(connectInWorker, new Map());
+  const running = createHosts(connectInWorker, new Map(), { ...HOST_LIMITS, loadMs });
   const loads: string[] = [];
   const hosts: Hosts = {
     ...running,
@@ -86,15 +91,16 @@ describe("openCatalog", () => {
     await using first = await open(temp);
     expect(first.loads().sort()).toEqual(["p/a.ts", "p/b.ts", "p/bad.ts", "p/time.ts"]);
     await using second = await open(temp);
-    // Whatever looks around is loaded each time, and so is what failed.
-    expect(second.loads().sort()).toEqual(["p/bad.ts", "p/time.ts"]);
+    // Whatever looks around is loaded each time.
+    expect(second.loads()).toEqual(["p/time.ts"]);
+    expect(second.catalog.setAside).toEqual(first.catalog.setAside);
     expect(second.catalog.tools.map((tool) => JSON.stringify(tool.definition))).toEqual(
       first.catalog.tools.map((tool) => JSON.stringify(tool.definition)),
     );
     expect(await second.call("a")).toBe("one");
     await write(temp, { "lib/x.ts": "export const y = 1;" });
     await using third = await open(temp);
-    expect(third.loads().sort()).toEqual(["p/a.ts", "p/bad.ts", "p/time.ts"]);
+    expect(third.loads().sort()).toEqual(["p/a.ts", "p/time.ts"]);
   });
 
   test("keeps no definition of a file that changes between the look and the load", async () => {
@@ -107,6 +113,76 @@ describe("openCatalog", () => {
     await using second = await open(temp);
     expect(second.loads()).toEqual(["p/a.ts"]);
     expect(found(second.catalog)).toEqual(["a"]);
+  });
+});
+
+describe("a bad file", () => {
+  const kept: [what: string, source: string][] = [
+    ["has a bad schema", plugin("a", "x").replace('"object"', '"text"')],
+    ["cannot be read as code", "export const definition = {"],
+    ["throws", 'throw new Error("no");'],
+    ["never ends", "await new Promise(() => {});"],
+    ["never ends and looks around", 'import "node:fs"; await new Promise(() => {});'],
+    ["imports a bad one", 'import "./lib/x.ts";'],
+  ];
+  test.each(kept)("that %s is not loaded again before it changes, or /reload asks for it", async (_, source) => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": source, "lib/x.ts": "throw 1;" });
+    await using first = await open(temp, { loadMs: 300 });
+    expect(first.loads()).toEqual(["p/a.ts"]);
+    await using second = await open(temp, { loadMs: 300 });
+    expect(second.loads()).toEqual([]);
+    expect(second.catalog.setAside).toEqual(first.catalog.setAside);
+    expect(second.catalog.setAside.length).toBe(1);
+    await second.catalog.refresh({ again: true });
+    expect(second.loads()).toEqual(["p/a.ts"]);
+    await write(temp, { "a.ts": plugin("a", "good") });
+    await using third = await open(temp, { loadMs: 5000 });
+    expect([third.loads(), found(third.catalog)]).toEqual([["p/a.ts"], ["a"]]);
+  });
+
+  const anew: [what: string, source: string][] = [
+    ["looks around", 'import "node:fs"; throw new Error("no");'],
+    ["asks for the time", 'if (Date.now() > 0) throw new Error("no");'],
+    ["asks the network", 'await fetch("http://127.0.0.1:9");'],
+    ["never ends, and may run more than was read", 'import("./" + "x.ts"); await new Promise(() => {});'],
+  ];
+  test.each(anew)("that %s is loaded at each start: it may be well without a change", async (_, source) => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": source });
+    await using first = await open(temp, { loadMs: 300 });
+    await using second = await open(temp, { loadMs: 300 });
+    expect([first.loads(), second.loads()]).toEqual([["p/a.ts"], ["p/a.ts"]]);
+    expect(second.catalog.setAside.map(({ problem }) => problem)).toEqual([expect.not.stringContaining("not tried")]);
+  });
+
+  test("whose host ends is loaded at each start, and its author is told what to do", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": plugin("a", "x") });
+    const beforeLoad = () => Promise.reject(new Error("its process ended by itself (exit code 0)"));
+    await using first = await open(temp, { beforeLoad });
+    expect(first.catalog.setAside[0]?.problem).toBe(
+      "while it was imported, its process ended by itself (exit code 0). Only export there, and do the work in the handler",
+    );
+    await using second = await open(temp);
+    expect(found(second.catalog)).toEqual(["a"]);
+  });
+
+  test("that misses a package is taken at the next look after it was installed, and no host looks for it", async () => {
+    await using temp = await tempWorkspace();
+    await write(temp, { "a.ts": plugin("a", "x", 'import { b } from "bee"; b();') });
+    await using opened = await open(temp);
+    const { catalog } = opened;
+    const before = catalog.setAside;
+    expect(before[0]?.problem).toStartWith('line 1: imports "bee", which is not there: run npm install --prefix ');
+    await catalog.refresh();
+    expect([opened.loads(), catalog.setAside]).toEqual([[], before]);
+    const folder = join(temp.top, "p", "node_modules", "bee");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "package.json"), '{"name":"bee","type":"module","exports":"./b.js"}');
+    await writeFile(join(folder, "b.js"), "export const b = () => {};");
+    await catalog.refresh();
+    expect(found(catalog)).toEqual(["a"]);
   });
 });
 
@@ -183,7 +259,10 @@ describe("refresh", () => {
     const { catalog, call } = opened;
     const [js, ts] = ["a.js", "a.ts"].map((name) => join(temp.top, "p", name));
     expect(await call("a")).toBe("js");
-    expect(catalog.setAside).toEqual([{ file: ts ?? "", problem: `the name "a" is taken (${js})` }]);
+    expect(catalog.setAside).toEqual([{
+      file: ts ?? "",
+      problem: `the name "a" is taken (${js}). Give the file and its tool another`,
+    }]);
     await rm(js ?? "");
     await catalog.refresh();
     expect(await call("a")).toBe("ts");
@@ -212,7 +291,7 @@ test("a link in a folder of the user's own that leads into the workspace is a pl
   await symlink(join(temp.root, "src/a.ts"), join(temp.top, "p", "a.ts"));
   await using opened = await open(temp);
   expect(found(opened.catalog)).toEqual(["b"]);
-  expect(opened.catalog.setAside[0]?.problem).toStartWith('cannot be trusted: "a.ts" is reached by a link');
+  expect(opened.catalog.setAside[0]?.problem).toStartWith("is a link to a file outside its folder");
   expect(opened.loads()).toEqual(["p/b.ts"]);
 });
 

@@ -88,7 +88,7 @@ describe("checkFile", () => {
       "a.test.ts",
       "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test and no declaration",
     ],
-    ["glob.ts", 'the name "glob" is taken (built in)'],
+    ["glob.ts", 'the name "glob" is taken (built in). Give the file and its tool another'],
   ];
   test.each(names)("says of %s: %s", async (path, problem) => {
     await using folder = await tempWorkspace({ "folder.ts/x": "", "types.d.ts": "", "a.test.ts": "", "glob.ts": "" });

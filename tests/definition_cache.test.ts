@@ -26,6 +26,24 @@ test("a definition cache has what was put in it before, byte for byte", async ()
   expect((await stat(join(state, "definitions.json"))).mode & 0o777).toBe(0o600);
 });
 
+test("a definition cache has why a file does not load, until it is told to forget it", async () => {
+  await using temp = await tempWorkspace();
+  const state = join(temp.top, "state");
+  const first = await openDefinitionCache(state);
+  first.put(hash(1), { problem: "line 1: no" });
+  first.put(hash(2), { problem: "did not finish", late: true });
+  await first.save();
+  const second = await openDefinitionCache(state);
+  expect([second.get(hash(1)), second.get(hash(2))]).toEqual([
+    { problem: "line 1: no" },
+    { problem: "did not finish", late: true },
+  ]);
+  second.forget(hash(2));
+  await second.save();
+  const third = await openDefinitionCache(state);
+  expect([third.get(hash(1)), third.get(hash(2))]).toEqual([{ problem: "line 1: no" }, undefined]);
+});
+
 test("a definition cache keeps the 500 that were used last", async () => {
   await using temp = await tempWorkspace();
   const state = join(temp.top, "state");

@@ -80,13 +80,18 @@ describe.concurrent.each([...WAYS])("plugins of tenon as %s", (way: Way) => {
     expect(listed.tools.find(({ name }) => name === "echo")?.source).toBe(join(copy.folder, "plugins", "echo.ts"));
     expect(listed.set_aside).toEqual([
       { file: join(copy.folder, "plugins", "broken.ts"), problem: expect.stringMatching(/^line 2: [^\n]+$/) },
-      { file: join(copy.folder, "plugins", "unhandled.ts"), problem: 'has no export "handler" that is a function' },
+      {
+        file: join(copy.folder, "plugins", "unhandled.ts"),
+        problem: 'has no export "handler". Write export const handler = (input, context) => …',
+      },
     ]);
     const called = await runTenon(way, { ...start, args: ["call", "echo", '{"words":"hello"}'] });
     expect(called).toMatchObject({ code: 0, stdout: "echo got hello\n" });
     const [broken, unhandled, ...more] = called.stderr.trimEnd().split("\n");
     expect(broken).toMatch(/plugins\/broken\.ts: line 2: .*\. Set aside$/);
-    expect(unhandled).toEndWith('plugins/unhandled.ts: has no export "handler" that is a function. Set aside');
+    expect(unhandled).toEndWith(
+      'plugins/unhandled.ts: has no export "handler". Write export const handler = (input, context) => …. Set aside',
+    );
     expect(more).toEqual([]);
     const refused = await runTenon(way, { ...start, args: ["call", "echo", '{"words":""}'] });
     expect(refused.stderr).toContain("Cannot call echo: words: ");
@@ -114,8 +119,14 @@ describe.concurrent.each([...WAYS])("plugins of tenon as %s", (way: Way) => {
       { name: "two", source: join(top, "b é/two.ts") },
     ]);
     expect(listed.set_aside).toEqual([
-      { file: join(top, "a/read_file.ts"), problem: 'the name "read_file" is taken (built in)' },
-      { file: join(top, "b é/one.ts"), problem: `the name "one" is taken (${join(top, "a/one.ts")})` },
+      {
+        file: join(top, "a/read_file.ts"),
+        problem: 'the name "read_file" is taken (built in). Give the file and its tool another',
+      },
+      {
+        file: join(top, "b é/one.ts"),
+        problem: `the name "one" is taken (${join(top, "a/one.ts")}). Give the file and its tool another`,
+      },
     ]);
   });
 

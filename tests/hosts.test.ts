@@ -283,7 +283,7 @@ describe("what the model has seen", () => {
 test("load tells why a file does not load", async () => {
   const hosts = createHosts(connectInProcess, new Map(), LIMITS);
   const problem = await hosts.load({ file: join(FOLDER, "missing_handler.ts") }).catch((error) => error.message);
-  expect(problem).toBe('has no export "handler" that is a function');
+  expect(problem).toBe('has no export "handler". Write export const handler = (input, context) => …');
 });
 
 describe("a plugin that needs more than to read", () => {

@@ -56,7 +56,15 @@ describe("findPlugins", () => {
       ["good.ts"],
       [],
     ],
-    ["takes a link to a file elsewhere", "mkdir -p lib; touch lib/real.ts; ln -s lib/real.ts a.ts", ["a.ts"], []],
+    ["takes a link to a file below", "mkdir -p lib; touch lib/real.ts; ln -s lib/real.ts a.ts", ["a.ts"], []],
+    [
+      "sets aside a link that leads out, also where nothing is or may be looked at",
+      "ln -s ../out.ts a.ts; ln -s /dev/zero b.ts; ln -s /none/x.ts c.ts; touch ../out.ts",
+      [],
+      ["a.ts", "b.ts", "c.ts"].map((name) =>
+        `${name}: is a link to a file outside its folder. Copy the file here, or name its folder with --plugins`
+      ),
+    ],
     ["leaves a link to a folder", "mkdir lib; ln -s lib a.ts", [], []],
     ["sets aside a pipe, and a link to one", "mkfifo p.ts; ln -s p.ts q.ts", [], [
       "p.ts: is not a regular file",
@@ -109,8 +117,11 @@ describe("importPlugin", () => {
   });
 
   const fixtures: [name: string, problem: string][] = [
-    ["missing_handler", 'has no export "handler" that is a function'],
-    ["missing_definition", 'has no export "definition"'],
+    ["missing_handler", 'has no export "handler". Write export const handler = (input, context) => …'],
+    [
+      "missing_definition",
+      'has no export "definition". Write export const definition = { name, description, input_schema }',
+    ],
     ["other_name", 'definition.name: is "my_tool", but the file is called "other_name"'],
   ];
   for (const [name, problem] of fixtures) {
@@ -121,20 +132,20 @@ describe("importPlugin", () => {
 
   const sources: [what: string, source: string, problem: RegExp][] = [
     ["ends too early (X01)", "export const definition = {", /^line 1: /],
-    ["exports something else (X03)", "export const x = 1;\n", /^has no export "definition"$/],
+    ["exports something else (X03)", "export const x = 1;\n", /^has no export "definition"\. Write/],
     [
       "exports a function by default (X03)",
       "export default function () { return 1 }\n",
-      /^has no export "definition"; a default export does not count$/,
+      /^has no export "definition"; a default export does not count\. Write/,
     ],
     [
       "exports null by default (X03)",
       "export default null;\n",
-      /^has no export "definition"; a default export does not count$/,
+      /^has no export "definition"; a default export does not count\. Write/,
     ],
-    ["is empty", "", /^has no export "definition"$/],
-    ["throws as it is loaded", '\nthrow new Error("no luck");\n', /^line 2: no luck$/],
-    ["throws no error as it is loaded", "throw 5;\n", /^threw 5 while loading$/],
+    ["is empty", "", /^has no export "definition"\. Write/],
+    ["throws as it is loaded", '\nthrow new Error("no luck");\n', /^line 2: throws while it is imported: no luck$/],
+    ["throws no error as it is loaded", "throw 5;\n", /^throws 5 while it is imported$/],
   ];
   for (const [what, source, problem] of sources) {
     test(`says so of a file that ${what}`, async () => {
@@ -142,6 +153,12 @@ describe("importPlugin", () => {
       expect(await problemOf(join(folder.root, "bad.ts"))).toMatch(problem);
     });
   }
+});
+
+test("importPlugin says that a file is gone, and not that it imports itself", async () => {
+  await using folder = await tempWorkspace();
+  const problem = "its file is gone: it was removed, or is no longer trusted";
+  expect(await problemOf(join(folder.root, "gone.ts"))).toBe(problem);
 });
 
 describe("checkPlugin says that", () => {
@@ -153,8 +170,16 @@ describe("checkPlugin says that", () => {
   const badPermissions = "definition.permissions: needs an object such as { read: true }";
   const open = { ...DEFINITION.input_schema };
   const cases: [what: string, definition: unknown, problem: string][] = [
-    ["the definition is null (X03)", null, 'has no export "definition"'],
-    ["the definition is a function (X03)", () => {}, 'has no export "definition"'],
+    [
+      "the definition is null (X03)",
+      null,
+      "definition: needs an object with name, description and input_schema, not null",
+    ],
+    [
+      "the definition is a function (X03)",
+      () => {},
+      "definition: needs an object with name, description and input_schema, not a function",
+    ],
     ["there is no name", { ...DEFINITION, name: undefined }, badName],
     ["the name has a space (X05)", { ...DEFINITION, name: "my tool" }, badName],
     ["the name has a dot and a slash (X05)", { ...DEFINITION, name: "a.b/c" }, badName],
@@ -231,9 +256,12 @@ describe("checkPlugin says that", () => {
   }
 
   test("the handler is no function (X03)", async () => {
-    for (const more of [{}, { handler: null }, { handler: "run" }]) {
-      expect(await checkProblem(DEFINITION, more)).toBe('has no export "handler" that is a function');
-    }
+    const rows: [more: object, problem: string][] = [
+      [{}, 'has no export "handler". Write export const handler = (input, context) => …'],
+      [{ handler: null }, "handler: needs a function, not null"],
+      [{ handler: "run" }, "handler: needs a function, not a string"],
+    ];
+    for (const [more, problem] of rows) expect(await checkProblem(DEFINITION, more)).toBe(problem);
   });
 
   test("nothing is wrong with the longest name, all permissions and the longest time", async () => {

@@ -27,7 +27,7 @@ export interface HostOrder extends Omit<HostStart, "type"> {
 export type Connect = (order: HostOrder) => Connection;
 
 export interface Hosts {
-  /** Loads plugins in a host of their own and ends it. Rejects with the reason in words. */
+  /** Loads plugins in a host of their own and ends it. Rejects with the reason; `cause`: "plugin" that is bad, "late", or none. */
   load(plugins: HostStart["plugins"]): Promise<Loaded[]>;
   /** A host that starts at its first call, for calls of `tools`; after its end the next call starts it again. */
   open(order: HostOrder, tools: readonly Loaded[]): Required<Host>;
@@ -156,7 +156,7 @@ function openSession(
 ): Session {
   const open = new Map<number, OpenCall>();
   const ready = Promise.withResolvers<Loaded[]>();
-  const late = setTimeout(() => ready.reject(new Error(limits.late.reason)), limits.late.ms);
+  const late = setTimeout(() => ready.reject(new Error(limits.late.reason, { cause: "late" })), limits.late.ms);
   ready.promise.then(() => clearTimeout(late), () => {
     clearTimeout(late);
     kill();
@@ -183,7 +183,7 @@ function openSession(
     if (!parsed.success) return kill("its plugin wrote into tenon's own channel");
     const message = parsed.output;
     if (message.type === "ready") ready.resolve(message.tools);
-    else if (message.type === "failed") ready.reject(new Error(message.problem));
+    else if (message.type === "failed") ready.reject(new Error(message.problem, { cause: "plugin" }));
     else if (message.type === "printed") printed(message.text);
     else if (message.type === "progress") open.get(message.id)?.progress(message.text);
     else if (message.type === "fetch" || message.type === "abandon") open.get(message.id)?.fetching.take(message);

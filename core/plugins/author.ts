@@ -1,6 +1,7 @@
 /** The commands for whoever writes a plugin: `tenon new` and `tenon check`. */
 
 import { checkFile, checkLines } from "./check.ts";
+import { openDefinitionCache } from "./definition_cache.ts";
 import { connectFor } from "../hosts/connect.ts";
 import type { FenceStatus } from "../fence/fence_rules.ts";
 import { createHosts } from "../hosts/hosts.ts";
@@ -50,13 +51,17 @@ export async function runCheck(
   stdout: Screen,
 ): Promise<number> {
   const hosts = createHosts(connectFor(premises, fence), new Map());
+  const cache = await openDefinitionCache(premises.kept);
   let good = true;
   try {
     for (const file of files) {
       const checked = await checkFile(file, hosts);
       stdout.write(`${checkLines(checked).map(visible).join("\n")}\n`);
       good &&= checked.good;
+      // That it failed before may be kept, and then no start would try it again.
+      if (checked.loads !== undefined) cache.forget(checked.loads);
     }
+    await cache.save();
   } finally {
     hosts.close();
   }

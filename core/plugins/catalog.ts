@@ -5,9 +5,17 @@ import { openDefinitionCache } from "./definition_cache.ts";
 import type { HostOrder, Hosts } from "../hosts/hosts.ts";
 import { basename, extname } from "../path.ts";
 import { grantFor, isOffered, permissionSet } from "../permissions/permissions.ts";
-import type { PluginFolder } from "./plugin_folders.ts";
+import { folderAt, MADE_LATER, type PluginFolder } from "./plugin_folders.ts";
 import { type Candidate, createLoader, type Examined, type Good } from "./plugin_loader.ts";
-import { checkPlugin, findPlugins, OWN_TIMEOUT_MS, type SetAside, setAsideLine } from "./plugins.ts";
+import {
+  checkPlugin,
+  findPlugins,
+  nameIsTaken,
+  OWN_TIMEOUT_MS,
+  type SetAside,
+  setAsideLine,
+  UNREADABLE,
+} from "./plugins.ts";
 import type { Policy } from "../permissions/policy.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { BUILT_IN, type Tool } from "../registry.ts";
@@ -51,7 +59,7 @@ export interface CatalogOptions {
 export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
   const { policy, folders, sources, guarded, state, hosts, guard } = options;
   const [trust, cache] = await Promise.all([openTrust(state), openDefinitionCache(state)]);
-  const loader = createLoader({ hosts, trust, cache, state, reach: [policy.root, ...policy.write.scope] });
+  const loader = createLoader({ hosts, trust, cache, state });
   const own = await Promise.all(
     Object.entries(builtin).map(([name, module]) => checkPlugin({ ...module }, name, OWN_TIMEOUT_MS)),
   );
@@ -61,6 +69,7 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
   const running = new Map<Good, Running>();
   /** What the API refused, by the file, with the hash of what was sent. */
   const refused = new Map<string, { sha256: string; problem: string }>();
+  const atStart = new Map(folders.map(({ path }) => [path, folderAt(path)]));
   let examined: Examined[] = [];
   let found: SetAside[] = [];
   let view: View = { tools: [], setAside: [], untrusted: [] };
@@ -97,7 +106,7 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
       if (problem !== undefined) next.setAside.push({ file, problem, ...(good ? { stays: true } : {}) });
       if (isRefused) next.setAside.push({ file, problem: apart.problem });
       else if (good && other !== undefined) {
-        next.setAside.push({ file, problem: `the name "${good.loaded.definition.name}" is taken (${other})` });
+        next.setAside.push({ file, problem: nameIsTaken(good.loaded.definition.name, other) });
       } else if (good) {
         names.set(good.loaded.definition.name, file);
         if (!isOffered(policy, good.loaded.permissions)) continue;
@@ -117,7 +126,9 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
 
   async function refresh({ again = false } = {}): Promise<void> {
     const lists = await Promise.all(folders.map(({ path }) => findPlugins(path)));
-    found = lists.flatMap(({ setAside }) => setAside);
+    found = lists.flatMap(({ setAside }) => setAside).map((one) =>
+      one.problem === UNREADABLE && atStart.get(one.file) !== folderAt(one.file) ? { ...one, problem: MADE_LATER } : one
+    );
     const candidates = lists.flatMap(({ files }, index): Candidate[] =>
       files.filter((file) => folders[index]?.path !== sources || !isBuiltin(file))
         .map((file) => ({ file, needsTrust: folders[index]?.needsTrust ?? true }))

@@ -6,8 +6,11 @@ import { bytesOf, tokensOf } from "./definition_size.ts";
 import type { Hosts } from "../hosts/hosts.ts";
 import { basename, dirname, extname } from "../path.ts";
 import { permissionSet } from "../permissions/permissions.ts";
-import { isPluginName } from "./plugins.ts";
+import { loadPlugin } from "./load_plugin.ts";
+import { readClosure } from "./plugin_closure.ts";
+import { isPluginName, nameIsTaken } from "./plugins.ts";
 import type { Loaded } from "../hosts/protocol.ts";
+import { BUILT_IN } from "../registry.ts";
 import { mayRead, ownPluginFolder } from "../runtime.ts";
 import { leftOut, strictProblem } from "./strict.ts";
 import { uncheckedFormats } from "./keywords.ts";
@@ -17,6 +20,8 @@ export interface CheckedFile {
   file: string;
   /** It would be loaded, and its examples pass. */
   good: boolean;
+  /** It can be imported, whatever else is wrong with it; then the hash of it and what it imports. */
+  loads?: string;
   /** Label and words, in the order in which they are shown. */
   lines: [label: string, words: string][];
 }
@@ -27,16 +32,19 @@ const LONG = 1200;
 /** A definition of more tokens is warned of: the built-in ones have about 200 each. */
 const LARGE = 1000;
 
-/** `file` is absolute and real. It is loaded in a host of its own that has neither the workspace, nor a network, nor the key. */
+/**
+ * `file` is absolute and real. It is loaded in a host of its own that has neither the workspace, nor a network, nor the key; what
+ * is known of it from before does not count.
+ */
 export async function checkFile(file: string, hosts: Pick<Hosts, "load">): Promise<CheckedFile> {
   const problem = await problemOfName(file);
   if (problem !== undefined) return { file, good: false, lines: [["problem", problem]] };
   const before = performance.now();
   try {
-    const [loaded] = await hosts.load({ file, inspect: true });
-    if (!loaded) throw new Error("did not load");
-    const ms = Math.round(performance.now() - before);
-    return { file, ...report(loaded, ms) };
+    const closure = await readClosure(file);
+    const loaded = await loadPlugin(hosts, { file, closure, inspect: true });
+    if ("problem" in loaded) return { file, good: false, lines: [["problem", loaded.problem]] };
+    return { file, loads: closure.sha256, ...report(loaded, Math.round(performance.now() - before)) };
   } catch (error) {
     return { file, good: false, lines: [["problem", error instanceof Error ? error.message : "did not load"]] };
   }
@@ -53,7 +61,7 @@ async function problemOfName(file: string): Promise<string | undefined> {
   }
   const tool = name.slice(0, -extname(name).length);
   const isTaken = Object.hasOwn(builtin, tool) && dirname(file) !== ownPluginFolder();
-  return isTaken ? `the name "${tool}" is taken (built in)` : undefined;
+  return isTaken ? nameIsTaken(tool, BUILT_IN) : undefined;
 }
 
 function report({ definition, permissions, inspected }: Loaded, ms: number): Omit<CheckedFile, "file"> {

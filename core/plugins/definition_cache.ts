@@ -1,4 +1,4 @@
-/** Definitions that were read from plugins before, by the hash of their files: a start without changes imports nothing. */
+/** What was found out of plugins before, by the hash of their files: a start without changes imports nothing. */
 
 import { statSync } from "node:fs";
 import process from "node:process";
@@ -11,9 +11,14 @@ import { isExecutable, runtimeName } from "../runtime.ts";
 import { readState, writeState } from "../state_file.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
+/** Why a plugin does not load: it is `late` when it was given up. */
+const Refused = v.object({ problem: v.string(), late: v.exactOptional(v.literal(true)) });
+export type Refused = v.InferOutput<typeof Refused>;
+
 export interface DefinitionCache {
-  get(sha256: string): Loaded | undefined;
-  put(sha256: string, loaded: Loaded): void;
+  get(sha256: string): Loaded | Refused | undefined;
+  put(sha256: string, verdict: Loaded | Refused): void;
+  forget(sha256: string): void;
   /** Writes what is new. Never throws: without the file the next start only takes longer. */
   save(): Promise<void>;
 }
@@ -21,7 +26,7 @@ export interface DefinitionCache {
 /** Kept at most; those used last stay. */
 const LIMIT = 500;
 
-const Kept = v.object({ program: v.string(), definitions: v.record(v.string(), Loaded) });
+const Kept = v.object({ program: v.string(), definitions: v.record(v.string(), v.union([Loaded, Refused])) });
 
 /** Opens the cache in the state folder; without a folder nothing is kept. Another version of the program starts anew. */
 export async function openDefinitionCache(state: string | undefined): Promise<DefinitionCache> {
@@ -34,14 +39,17 @@ export async function openDefinitionCache(state: string | undefined): Promise<De
   let isNew = false;
   return {
     get(sha256) {
-      const loaded = known.get(sha256);
-      if (loaded) used.add(sha256);
-      return loaded;
+      const verdict = known.get(sha256);
+      if (verdict) used.add(sha256);
+      return verdict;
     },
-    put(sha256, loaded) {
-      known.set(sha256, loaded);
+    put(sha256, verdict) {
+      known.set(sha256, verdict);
       used.add(sha256);
       isNew = true;
+    },
+    forget(sha256) {
+      if (known.delete(sha256)) isNew = true;
     },
     async save() {
       if (file === undefined || !isNew) return;
@@ -53,9 +61,10 @@ export async function openDefinitionCache(state: string | undefined): Promise<De
   };
 }
 
-/** What made the definitions: from source the files that check them, else the executable, as they are on the disk now. */
+/** What made them: from source the files that check plugins and tell what is wrong, else the executable, as they are on the disk now. */
 function programMark(): string {
-  const names = ["plugins", "schema", "keywords", "strict", "valibot_schema", "impossible"];
+  const checks = ["plugins", "schema", "keywords", "strict", "valibot_schema", "impossible"];
+  const names = [...checks, "load_problem", "import_problem", "static_imports"];
   const sources = names.map((name) => new URL(`./${name}.ts`, import.meta.url));
   const files = isExecutable() ? [process.execPath] : sources.map((url) => fileURLToPath(url));
   const times = files.map((file) => statSync(file).mtimeMs);

@@ -1,8 +1,10 @@
 /** Why a plugin file cannot be imported: its line and the reason, in one line for its author. */
 
 import { readFile } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { missingPackage } from "./import_problem.ts";
+import { basename, dirname, relative, SEPARATOR } from "../path.ts";
 import { oneLine } from "../text.ts";
 
 /** What Bun adds: the bundler `position`, the resolver that found nothing `specifier`. */
@@ -11,53 +13,110 @@ interface BuildMessage {
   specifier?: string;
 }
 
+interface Spot {
+  file: string;
+  line: number;
+}
+
 /** From what `import()` rejected with, on either runtime. Where no line is known, the reason alone. Never rejects. */
 export async function loadProblem(thrown: unknown, file: string): Promise<string> {
   if (!(thrown instanceof Error)) {
-    return `threw ${oneLine(JSON.stringify(thrown) ?? String(thrown), 200)} while loading`;
+    return `throws ${oneLine(JSON.stringify(thrown) ?? String(thrown), 200)} while it is imported`;
   }
   const [first = thrown] = (thrown as AggregateError).errors as Error[] | undefined ?? [];
   const { position, specifier } = first as Error & BuildMessage;
   const message = stripVTControlCharacters(first.message); // Deno colours the place
-  const text = `${message}\n${first.stack ?? ""}`;
-  const line = position?.file === file ? position.line : lineIn(text, file) ?? await lineOf(specifier, file);
-  const reason = missingPackage(message) ?? (firstLine(message) || first.name);
-  return line === undefined ? reason : `line ${line}: ${reason}`;
+  // Bun takes a file with a `return` on top for CommonJS, and then blames its first export.
+  const told = message.startsWith("Top-level return")
+    ? await spotOf((line) => /^return\b/.test(line), file)
+    : position ?? spotIn(message, file);
+  const known = knownReason(message, file);
+  const spot = told ?? spotIn(first.stack ?? "", file) ?? await spotOf(hasWord(specifier ?? known?.word), file);
+  // An error of the language's reader has its place in the message, or its class; any other one was thrown by a line that ran.
+  const isThrown = !told && !(first instanceof SyntaxError) && specifier === undefined && spot !== undefined;
+  const words = cleaned(message, file) || first.name;
+  const reason = known?.reason ?? (isThrown ? `throws while it is imported: ${words}` : words);
+  return spot === undefined ? reason : `${placeOf(spot, file)}: ${reason}`;
 }
 
-/** An import that is neither a path nor lent, in the words of Bun or Deno, turned into what to do. */
-function missingPackage(message: string): string | undefined {
-  const found = /^Cannot find package '([^']+)'|^Import "([^"]+)" not a dependency/.exec(message);
-  const name = found?.[1] ?? found?.[2];
-  if (name === undefined) return undefined;
-  const install = /^(?:@[\w.-]+\/)?[\w.-]+/.exec(name)?.[0] ?? name;
-  return `imports "${oneLine(name, 80)}", which is not there: run npm install ${
-    oneLine(install, 80)
-  } in the plugin's ` +
-    "folder. Only valibot and tenon come with the program";
+/** Between two starts of a host the file, or the copy of a trusted one, was removed. */
+const GONE = "its file is gone: it was removed, or is no longer trusted";
+
+/** What both runtimes tell, each in its own way; `word` is where to look for the line. */
+function knownReason(message: string, file: string): { reason: string; word?: string } | undefined {
+  const [, , name] = /^(Cannot find package '|Import ")([^'"]+)['"]/.exec(message) ?? [];
+  if (name !== undefined) return { reason: missingPackage(name, dirname(file)) };
+  const own = /^(?:Cannot find package '|\[ERR_PACKAGE_IMPORT_NOT_DEFINED\] Package import specifier ")(#[^'"]*)/.exec(
+    message,
+  )?.[1];
+  if (own !== undefined) return { reason: `imports "${oneLine(own, 80)}", which no package.json beside it names` };
+  const [, path] = /^(?:Cannot find module '|Module not found "|ENOENT reading ")([^'"]+)['"]/.exec(message) ?? [];
+  if (path !== undefined && [file, pathToFileURL(file).href].includes(path)) return { reason: GONE };
+  if (path !== undefined) return { reason: `imports "${oneLine(shortened(path, file), 80)}", which is not there` };
+  const [, bun, bunFrom] = /^Export named '([^']+)' not found in module '([^']+)'/.exec(message) ?? [];
+  const [, denoFrom, deno] =
+    /^The requested module '([^']+)' does not provide an export named '([^']+)'/.exec(message) ?? [];
+  const [word, from] = [bun ?? deno, bunFrom ?? denoFrom];
+  if (word !== undefined && from !== undefined) {
+    return { reason: `imports ${oneLine(word, 80)}, which "${oneLine(basename(from), 80)}" does not export`, word };
+  }
+  const scheme = /^Unsupported scheme "bun" for module "([^"]+)"/.exec(message)?.[1];
+  if (scheme !== undefined) return { reason: `imports "${oneLine(scheme, 80)}", which only Bun has` };
+  const [, kind, what] = /^Requires (\w+) access to (.*), (?:run again|specify)/.exec(message) ?? [];
+  if (kind !== undefined) {
+    return { reason: `needs ${kind} access to ${oneLine(what ?? "", 200)} while it is imported, and has none` };
+  }
+  return undefined;
 }
 
-/** `/folder/file.ts:12:3`, as a path or as an address. */
-function lineIn(text: string, file: string): number | undefined {
-  for (const name of [file, pathToFileURL(file).href]) {
-    const line = text.split(`${name}:`)[1]?.match(/^\d+/)?.[0];
-    if (line !== undefined) return Number(line);
+function placeOf({ file, line }: Spot, plugin: string): string {
+  return file === plugin ? `line ${line}` : `${oneLine(shortened(file, plugin), 80)} line ${line}`;
+}
+
+/** `/folder/file.ts:12:3`, as a path or as an address: of the plugin itself, else of a file beside or below it. */
+function spotIn(text: string, file: string): Spot | undefined {
+  const folder = dirname(file);
+  // The address first: in it the path may stand as well.
+  const spellings: [folder: string, read: (path: string) => string][] = [
+    [pathToFileURL(folder).href, fileURLToPath],
+    [folder, (path) => path],
+  ];
+  for (const [name, read] of spellings) {
+    const spots = text.split(`${name}/`).slice(1).flatMap((part) => {
+      const [, path, line] = /^([^\n:]+):(\d+)/.exec(part) ?? [];
+      return path === undefined ? [] : [{ file: read(`${name}/${path}`), line: Number(line) }];
+    });
+    const found = spots.find((spot) => spot.file === file) ?? spots[0];
+    if (found) return found;
   }
   return undefined;
 }
 
 /** Bun does not tell where an import stands that leads nowhere. */
-async function lineOf(specifier: string | undefined, file: string): Promise<number | undefined> {
-  if (!specifier) return undefined;
+async function spotOf(isIt: (line: string) => boolean, file: string): Promise<Spot | undefined> {
   const text = await readFile(file, "utf8").catch(() => "");
-  const index = text.split("\n").findIndex((line) =>
-    line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`)
-  );
-  return index < 0 ? undefined : index + 1;
+  const index = text.split("\n").findIndex(isIt);
+  return index < 0 ? undefined : { file, line: index + 1 };
 }
 
-/** Deno puts an excerpt, a hint and the place below it. */
-function firstLine(message: string): string {
+function hasWord(word: string | undefined): (line: string) => boolean {
+  return (line) => word !== undefined && line.split(/[^\w$./@:#-]+/).includes(word);
+}
+
+/** One line: Deno puts an excerpt, a hint and the place below it, and before it what kind of error it is. */
+function cleaned(message: string, file: string): string {
   const [line = ""] = message.split("\n");
-  return oneLine(line.replace(/ at file:\S+$/, ""), 300);
+  return oneLine(withoutFolder(line.replace(/ at file:\S+$/, "").replace(/^SyntaxError: /, ""), file), 300);
+}
+
+/** The path of a file, or its address, as it is seen from the plugin's folder. */
+function shortened(path: string, plugin: string): string {
+  const real = path.startsWith("file:") ? fileURLToPath(path) : path;
+  const name = relative(dirname(plugin), real).split(SEPARATOR).join("/");
+  return real === path && !path.startsWith("/") || name.startsWith("..") ? path : name;
+}
+
+function withoutFolder(text: string, plugin: string): string {
+  const folder = dirname(plugin);
+  return text.replaceAll(`${pathToFileURL(folder).href}/`, "").replaceAll(`${folder}/`, "");
 }

@@ -1,6 +1,7 @@
 /** Where plugins come from, and which of these places must be trusted first. */
 
-import { dirname, isInside, join } from "../path.ts";
+import { statSync } from "node:fs";
+import { isInside, join } from "../path.ts";
 
 export interface PluginFolder {
   /** Absolute and real; it may not be there. */
@@ -44,7 +45,17 @@ export function pluginFoldersOf({ root, writable, own, isSource, further, realOf
   return folders.filter(({ path }, index) => folders.findIndex((folder) => folder.path === path) === index);
 }
 
-/** Whether tools may reach the folder of the file that a link leads to: out of the user's own folder it may lead into the workspace. */
-export function liesWithin(reach: readonly string[], realFile: string): boolean {
-  return reach.some((folder) => isInside(folder, dirname(realFile)));
+/** What lies at a path now, to be compared: the fence lets through this folder and no other one that is made in its place. */
+export function folderAt(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
 }
+
+/** Of a folder that the fence does not let through, since it was not there when the fence was raised. */
+export const MADE_LATER =
+  "was made after tenon started, and the fence lets through what was there then. Start tenon again " +
+  "to load its plugins";

@@ -1,9 +1,9 @@
 /** Plugin files: find them in a folder, import one, check what it exports. */
 
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdir, readlink, realpath, stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { lendModules } from "./lend.ts";
-import { basename, extname, join } from "../path.ts";
+import { basename, extname, isInside, join, resolve } from "../path.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { byCodePoint } from "../registry.ts";
 import { readSchema, type Schema } from "./schema.ts";
@@ -34,6 +34,11 @@ export function setAsideLine({ file, problem, stays }: SetAside): string {
   return `${file}: ${problem}. ${stays ? "The version before stays" : "Set aside"}`;
 }
 
+/** `by` is a file, or where the built-in tools are from. */
+export function nameIsTaken(name: string, by: string): string {
+  return `the name "${name}" is taken (${by}). Give the file and its tool another`;
+}
+
 /** Default and greatest limit of one call in milliseconds. */
 export const TIMEOUT_MS = 120_000;
 export const MAX_TIMEOUT_MS = 600_000;
@@ -48,16 +53,22 @@ export function isPluginName(name: string): boolean {
   return !/\.d\.m?ts$|\.(test|spec)\.\w+$|_test\.\w+$|^mod\.\w+$/.test(name);
 }
 
+/** What is said of a folder that may not be listed. */
+export const UNREADABLE = "cannot be read";
+
+const LINK_OUT = "is a link to a file outside its folder. Copy the file here, or name its folder with --plugins";
+
 /**
- * The plugin files of a folder, absolute, sorted by code point; one file under two names counts once. A folder that is
- * not there has none; what cannot be read, or is no regular file, is set aside.
+ * The plugin files of a folder (absolute and real), absolute, sorted by code point; one file under two names counts once. A folder
+ * that is not there has none; what cannot be read, or is no regular file, is set aside. So is a link that leads out of the
+ * folder: whoever runs the file may read its folder, and nobody said so of that one.
  */
 export async function findPlugins(folder: string): Promise<{ files: string[]; setAside: SetAside[] }> {
   const files = new Map<string, string>();
   const setAside: SetAside[] = [];
   const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") {
-      setAside.push({ file: folder, problem: error.code === "ENOTDIR" ? "is not a folder" : "cannot be read" });
+      setAside.push({ file: folder, problem: error.code === "ENOTDIR" ? "is not a folder" : UNREADABLE });
     }
     return [];
   });
@@ -66,13 +77,23 @@ export async function findPlugins(folder: string): Promise<{ files: string[]; se
     const file = join(folder, name);
     const real = await realpath(file).catch(() => undefined);
     const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
-    if (real === undefined || !found) setAside.push({ file, problem: "is a link whose target is not there" });
-    else if (found.isDirectory()) continue;
+    if (real === undefined || !isInside(folder, real)) {
+      const problem = await linkProblem(file, folder, real);
+      if (problem !== undefined) setAside.push({ file, problem });
+    } else if (!found || found.isDirectory()) continue; // it went away at this moment, or is a folder
     else if (!found.isFile()) setAside.push({ file, problem: "is not a regular file" });
     // Of two names the file's own counts: a tool is called like its file.
     else if (!files.has(real) || basename(real) === name) files.set(real, file);
   }
   return { files: [...files.values()].toSorted(byCodePoint), setAside };
+}
+
+/** Undefined when the file is no link, but gone. Deno does not follow a link to where it may not read, so its text tells. */
+async function linkProblem(file: string, folder: string, real: string | undefined): Promise<string | undefined> {
+  if (real !== undefined) return LINK_OUT;
+  const target = await readlink(file).catch(() => undefined);
+  if (target === undefined) return undefined;
+  return isInside(folder, resolve(folder, target)) ? "is a link whose target is not there" : LINK_OUT;
 }
 
 /** Imports a plugin file and checks it, however long that takes. Throws an `Error` that says where and why, for its author. */
@@ -97,11 +118,22 @@ export async function checkPlugin(
     handler?: Handler;
     preview?: Preview;
   };
-  if (typeof definition !== "object" || definition === null) {
-    throw new Error(`has no export "definition"${"default" in module ? "; a default export does not count" : ""}`);
+  if (definition === undefined) {
+    const other = "default" in module ? "; a default export does not count" : "";
+    throw new Error(
+      `has no export "definition"${other}. Write export const definition = { name, description, input_schema }`,
+    );
   }
-  if (typeof handler !== "function") throw new Error(`has no export "handler" that is a function`);
-  if (preview !== undefined && typeof preview !== "function") throw new Error("preview: is not a function");
+  if (typeof definition !== "object" || definition === null) {
+    throw new Error(`definition: needs an object with name, description and input_schema, not ${kindOf(definition)}`);
+  }
+  if (handler === undefined) {
+    throw new Error('has no export "handler". Write export const handler = (input, context) => …');
+  }
+  if (typeof handler !== "function") throw new Error(`handler: needs a function, not ${kindOf(handler)}`);
+  if (preview !== undefined && typeof preview !== "function") {
+    throw new Error(`preview: needs a function, not ${kindOf(preview)}`);
+  }
   const { name, description, timeout_ms = TIMEOUT_MS, strict = false } = definition;
   if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new Error("definition.name: needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
@@ -151,6 +183,11 @@ export function checkPermissions(permissions: unknown): Loaded["permissions"] {
     }
   }
   return { ...permissions };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return /^[aeiou]/.test(typeof value) ? `an ${typeof value}` : `a ${typeof value}`;
 }
 
 function isBoolean(value: unknown): boolean {
