@@ -1,4 +1,3 @@
-// deno-lint-ignore-file no-control-regex -- the prompt of a chat
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
@@ -14,7 +13,8 @@ import {
   WAYS,
   writeFiles,
 } from "./support/program.ts";
-import { openPty, type Pty } from "./support/pty.ts";
+import { openPty } from "./support/pty.ts";
+import { press, PROMPT, say } from "./support/talk.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 
 setDefaultTimeout(60_000); // a run has its own limit
@@ -220,9 +220,8 @@ describe.concurrent.each([...WAYS])("what a plugin imports, as %s,", (way: Way) 
     expect(["lent", "near", "installed"].filter((name) => !names.includes(name))).toEqual([]);
     expect(set_aside).toEqual([{
       file: join(temp.top, "p", "missing.ts"),
-      problem:
-        'line 2: imports "no-such-package", which is not there: run npm install no-such-package in the plugin\'s ' +
-        "folder. Only valibot and tenon come with the program",
+      problem: 'line 2: imports "no-such-package", which is not there: run npm install --prefix ' +
+        `${join(temp.top, "p")} no-such-package. Only valibot and tenon come with the program`,
     }]);
   });
 });
@@ -273,30 +272,6 @@ describe.concurrent.each([...WAYS])("a plugin that tenon takes and the API does 
     for (const text of told) expect(outcome.stderr).toContain(text);
   });
 });
-
-const PROMPT = /› \x1b\[0m\r\x1b\[2C$/;
-
-/** Types a line and waits for the words, then, unless a question comes, for the prompt. */
-async function say(pty: Pty, line: string, words: string): Promise<string> {
-  pty.mark();
-  pty.type(line);
-  await Bun.sleep(20);
-  pty.type("\r");
-  await pty.until(words, 20_000);
-  if (!words.endsWith("?")) await pty.until(PROMPT);
-  return pty.since();
-}
-
-/** Answers a question: again and again, with a pause before it, until it counts (a busy machine may make the pause short). */
-async function press(pty: Pty, key: string, words: string): Promise<void> {
-  const answered = /\[n\] no (?:yes|no|no answer)/;
-  for (let tries = 1; tries < 8 && !answered.test(pty.since()); tries++) {
-    await Bun.sleep(450 * tries);
-    pty.type(key);
-    await pty.until(answered, 1000).catch(() => {});
-  }
-  await pty.until(words, 20_000);
-}
 
 describe.concurrent("a chat in a folder that holds", () => {
   const places: [what: string, way: Way, folder: string][] = [

@@ -9,11 +9,11 @@ import { connectProcess } from "./host_process.ts";
 import { connectWorker, workerPermissions } from "./host_worker.ts";
 import type { Connect, Connection, HostOrder } from "./hosts.ts";
 import { openKeeper } from "./keeper.ts";
-import { isInside } from "../path.ts";
+import { isInside, join } from "../path.ts";
 import type { Policy } from "../permissions/policy.ts";
-import type { Premises } from "../premises.ts";
+import { placeToKeep, type Premises } from "../premises.ts";
 import { ROLE } from "./role.ts";
-import { deno, denoState, readEnv } from "../runtime.ts";
+import { deno, denoState, isTerminal, readEnv } from "../runtime.ts";
 import { makeScratch, removeScratch, type Scratch } from "./scratch.ts";
 import { SHELLS } from "../commands/shells.ts";
 import { shellPlace } from "../commands/shell_place.ts";
@@ -116,7 +116,7 @@ function writableIn({ write }: Policy): (folder: string) => boolean {
  */
 export async function takePlace(premises: Premises, further: readonly string[]): Promise<void> {
   const { enterFence, hardenCore, ownCommand, selfTest } = await import("../fence/fence.ts");
-  makeState(premises);
+  makeFolders(premises);
   const rules = coreRules(premises, systemRules(), further);
   if (process.env[ROLE] !== "core") {
     const env = { ...process.env as { [name: string]: string }, [ROLE]: "core" };
@@ -129,12 +129,17 @@ export async function takePlace(premises: Premises, further: readonly string[]):
   if (failures.length > 0) throw new Error(failures.join("; "));
 }
 
-/** The fence can only let through a folder that is there. Without it commands have no private home, and nothing is kept. */
-function makeState({ kept }: Premises): void {
-  if (kept === undefined) return;
-  try {
-    mkdirSync(kept, { recursive: true, mode: 0o700 });
-  } catch {
-    // Behind the fence already, or a home that cannot be written.
+/**
+ * The fence can only let through a folder that is there. Without the one for what is kept commands have no private home; without the
+ * user's own for plugins a chat would not see the first file that is dropped there.
+ */
+function makeFolders({ kept, folders }: Premises): void {
+  const config = isTerminal(0) ? placeToKeep(folders.config, folders) : undefined;
+  for (const folder of [kept, config && join(config, "plugins")]) {
+    try {
+      if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    } catch {
+      // Behind the fence already, or a home that cannot be written.
+    }
   }
 }
