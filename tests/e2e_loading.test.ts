@@ -143,6 +143,7 @@ const lines: [name: string, source: string, place: string][] = [
     `${TYPES}import { nope } from "./lib/x.ts"; nope;`,
     'line 6: imports nope, which "x.ts" does not export',
   ],
+  ["bad_expression", `${TYPES}const good = /a[/]b/g;\nconst bad = /(/;`, "line 7: "],
   ["throws", `${TYPES}throw new Error("boom");`, "line 6: throws while it is imported: boom"],
   [
     "throws_inside",

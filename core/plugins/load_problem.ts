@@ -31,7 +31,8 @@ export async function loadProblem(thrown: unknown, file: string): Promise<string
     ? await spotOf((line) => /^return\b/.test(line), file)
     : position ?? spotIn(message, file);
   const known = knownReason(message, file);
-  const spot = told ?? spotIn(first.stack ?? "", file) ?? await spotOf(hasWord(specifier ?? known?.word), file);
+  const spot = told ?? spotIn(first.stack ?? "", file) ??
+    await spotOf(tellsOf(message) ?? hasWord(specifier ?? known?.word), file);
   // An error of the language's reader has its place in the message, or its class; any other one was thrown by a line that ran.
   const isThrown = !told && !(first instanceof SyntaxError) && specifier === undefined && spot !== undefined;
   const words = cleaned(message, file) || first.name;
@@ -97,6 +98,20 @@ async function spotOf(isIt: (line: string) => boolean, file: string): Promise<Sp
   const text = await readFile(file, "utf8").catch(() => "");
   const index = text.split("\n").findIndex(isIt);
   return index < 0 ? undefined : { file, line: index + 1 };
+}
+
+/** Bun's engine tells no line of an expression that is none. */
+function tellsOf(message: string): ((line: string) => boolean) | undefined {
+  if (!message.startsWith("Invalid regular expression")) return undefined;
+  const literal = /(?:^|[=(,:[!&|?{};\s])\/((?![*/])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([a-z]*)/g;
+  return (line) =>
+    [...line.matchAll(literal)].some(([, body = "", flags]) => {
+      try {
+        return !new RegExp(body, flags);
+      } catch {
+        return true;
+      }
+    });
 }
 
 function hasWord(word: string | undefined): (line: string) => boolean {
