@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createHosts } from "../core/hosts/hosts.ts";
-import { runPlugin } from "../core/hosts/host.ts";
+import { runPlugin } from "../core/hosts/run_plugin.ts";
 import { importPlugin } from "../core/plugins/plugins.ts";
 import { SOURCES } from "./support/program.ts";
 import { connectInProcess } from "./support/host_in_process.ts";

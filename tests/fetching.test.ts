@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { FETCHES_AT_ONCE } from "../core/hosts/fetching.ts";
-import { type Connection, createHosts, type HostOrder } from "../core/hosts/hosts.ts";
+import { createHosts, type HostOrder } from "../core/hosts/hosts.ts";
+import type { Connection } from "../core/hosts/running_host.ts";
 import type { CallOptions, Outcome } from "../core/registry.ts";
 import { connectInProcess } from "./support/host_in_process.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Connect, type Connection, createHosts, type HostOrder } from "../core/hosts/hosts.ts";
+import { type Connect, createHosts, type HostOrder } from "../core/hosts/hosts.ts";
+import type { Connection } from "../core/hosts/running_host.ts";
 import { type CallOptions, createRegistry, type Host } from "../core/registry.ts";
 import type { Permissions, SeenFile } from "../core/tool.ts";
 import { connectInProcess } from "./support/host_in_process.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runPlugin } from "../core/hosts/host.ts";
+import { runPlugin } from "../core/hosts/run_plugin.ts";
 import { createHosts } from "../core/hosts/hosts.ts";
 import { parseArgv } from "../core/options.ts";
 import { importPlugin } from "../core/plugins/plugins.ts";

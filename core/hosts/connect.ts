@@ -7,7 +7,8 @@ import { type FenceStatus, type SystemRules, systemRules } from "../fence/fence.
 import { coreRules, findCanary, hostRules } from "../fence/fence_plan.ts";
 import { connectProcess } from "./host_process.ts";
 import { connectWorker, workerPermissions } from "./host_worker.ts";
-import type { Connect, Connection, HostOrder } from "./hosts.ts";
+import type { Connect, HostOrder } from "./hosts.ts";
+import type { Connection } from "./running_host.ts";
 import { openKeeper } from "./keeper.ts";
 import { isInside, join } from "../path.ts";
 import type { Policy } from "../permissions/policy.ts";

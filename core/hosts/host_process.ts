@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { children, type Descendants, openDescendants } from "../commands/descendants.ts";
 import { ownCommand } from "../fence/fence.ts";
-import type { Connection } from "./hosts.ts";
+import type { Connection } from "./running_host.ts";
 import { MESSAGE_LIMIT } from "./protocol.ts";
 import { ROLE } from "./role.ts";
 import { tailOf } from "../text.ts";

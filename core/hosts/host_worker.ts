@@ -1,6 +1,7 @@
 /** A host as a worker with fewer permissions: how core starts it, hears it and ends it. Deno only. */
 
-import type { Connection, HostOrder } from "./hosts.ts";
+import type { HostOrder } from "./hosts.ts";
+import type { Connection } from "./running_host.ts";
 import { dirname } from "../path.ts";
 import { realOf } from "../place.ts";
 import { programFolder } from "../runtime.ts";

@@ -1,22 +1,12 @@
-/** Outside a host: start one when it is first needed, talk to it, time it out, end it, start it again. */
+/** Outside of hosts: start one when it is first needed, end it, start it again, and hand calls to it. */
 
-// @ts-types="../../node_modules/valibot/dist/index.d.mts"
-import * as v from "valibot";
-import { type Fetching, openFetching } from "./fetching.ts";
-import { basename, extname } from "../path.ts";
-import { type Channel, FromHost, type HostStart, type Loaded, type ToHost } from "./protocol.ts";
-import { INTERRUPTED, unlessAborted } from "./interrupt.ts";
-import { createQueue } from "./queue.ts";
 import { noteSeen } from "../files/seen_files.ts";
+import { basename, extname } from "../path.ts";
+import type { HostStart, Loaded } from "./protocol.ts";
+import { createQueue } from "./queue.ts";
 import type { CallOptions, Host, Outcome } from "../registry.ts";
-import { createThrottle } from "./throttle.ts";
+import { type Connection, type Late, openHost, type Order, type RunningHost } from "./running_host.ts";
 import type { Permissions, SeenFile } from "../tool.ts";
-
-/** A running host. `closed` settles, with the reason in words, when it is gone; `kill` makes that happen at once. */
-export interface Connection extends Channel {
-  closed: Promise<string>;
-  kill(): void;
-}
 
 /** What a host is for, and what its tools need. */
 export interface HostOrder extends Omit<HostStart, "type"> {
@@ -54,31 +44,31 @@ export function createHosts(
   limits = HOST_LIMITS,
   printed: Printed = () => {},
 ): Hosts {
-  const live = new Set<Session>();
+  const live = new Set<RunningHost>();
   const inTurn = createQueue(LOADS_AT_ONCE);
 
   const late = (ms: number, how: string, why = "") => ({ ms, reason: `${how} within ${ms / 1000} s${why}` });
   const loading = late(limits.loadMs, "did not finish loading", " (a top-level await, or a loop?)");
   const starting = late(limits.startMs, "its host was not ready");
 
-  function start({ needs, ...order }: HostOrder, late: Late): Session {
+  function start({ needs, ...order }: HostOrder, late: Late): RunningHost {
     const { plugins } = order;
     const name = "file" in plugins ? basename(plugins.file, extname(plugins.file)) : "built-in";
     const hear = (text: string) => printed(name, text);
-    const session = openSession(connect({ needs, ...order }), { type: "start", ...order }, { ...limits, late }, hear);
-    live.add(session);
-    void session.gone.then(() => live.delete(session));
-    return session;
+    const host = openHost(connect({ needs, ...order }), { type: "start", ...order }, { ...limits, late }, hear);
+    live.add(host);
+    void host.gone.then(() => live.delete(host));
+    return host;
   }
 
   return {
     load: (plugins) =>
       inTurn(async () => {
-        const session = start({ plugins, needs: {} }, loading);
+        const host = start({ plugins, needs: {} }, loading);
         try {
-          return await session.ready;
+          return await host.ready;
         } finally {
-          session.kill();
+          host.kill();
         }
       }),
     open(order, tools) {
@@ -91,14 +81,14 @@ export function createHosts(
       async function ask(message: Pick<Order, "tool" | "input" | "preview">, options: CallOptions): Promise<Outcome> {
         // What a plugin gets for one call it has for no other: a variable that it read nobody takes back.
         const isAlone = isPlugin && options.once === true;
-        const session = isAlone ? start(order, starting) : (message.preview ? forPreviews : forCalls).session();
+        const host = isAlone ? start(order, starting) : (message.preview ? forPreviews : forCalls).host();
         const known = byName.get(message.tool);
         const handed = known?.permissions.write ? [...seen] : [];
-        const outcome = await session.call({ ...message, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
+        const outcome = await host.call({ ...message, seen: handed }, known?.timeout_ms ?? 0, options, (notes) => {
           if (message.preview) return; // nobody has seen anything by it
           for (const [path, file] of notes) noteSeen(seen, path, file);
         });
-        if (isAlone) session.kill();
+        if (isAlone) host.kill();
         return outcome;
       }
       return {
@@ -111,139 +101,16 @@ export function createHosts(
       };
     },
     close() {
-      for (const session of live) session.kill();
+      for (const host of live) host.kill();
     },
   };
 }
 
-/** A session that starts when it is needed, and again when it is gone. */
-function keepStarted(start: () => Session): { session(): Session; end(): void } {
-  let session: Session | undefined;
+/** A host that starts when it is needed, and again when it is gone. */
+function keepStarted(start: () => RunningHost): { host(): RunningHost; end(): void } {
+  let host: RunningHost | undefined;
   return {
-    session: () => session = !session || session.isGone() ? start() : session,
-    end: () => session?.kill(),
+    host: () => host = !host || host.isGone() ? start() : host,
+    end: () => host?.kill(),
   };
-}
-
-type Order = Omit<ToHost & { type: "call" }, "type" | "id">;
-type Result = FromHost & { type: "result" };
-
-interface Session {
-  ready: Promise<Loaded[]>;
-  gone: Promise<string>;
-  isGone(): boolean;
-  call(order: Order, timeoutMs: number, options: CallOptions, note: (seen: Result["seen"]) => void): Promise<Outcome>;
-  kill(): void;
-}
-
-/** How long a host may take to be ready, and what is said when it took longer. */
-interface Late {
-  ms: number;
-  reason: string;
-}
-
-interface OpenCall {
-  settle(outcome: Result | string): void;
-  progress(text: string): void;
-  fetching: Fetching;
-}
-
-function openSession(
-  connection: Connection,
-  start: HostStart,
-  limits: { late: Late; graceMs: number },
-  printed: (text: string) => void,
-): Session {
-  const open = new Map<number, OpenCall>();
-  const ready = Promise.withResolvers<Loaded[]>();
-  const late = setTimeout(() => ready.reject(new Error(limits.late.reason, { cause: "late" })), limits.late.ms);
-  ready.promise.then(() => clearTimeout(late), () => {
-    clearTimeout(late);
-    kill();
-  });
-  let nextId = 1;
-  let gone = false;
-  let closed: string | undefined;
-  /** Ends the host, if it is not gone: its process id may be another's by now. Without a reason `closed` tells one. */
-  function kill(reason?: string): void {
-    if (gone) return;
-    gone = true; // at once: a call that comes now needs another host
-    if (reason !== undefined) settle(reason);
-    connection.kill();
-  }
-  function settle(reason: string): void {
-    gone = true;
-    closed ??= reason;
-    ready.reject(new Error(closed));
-    for (const call of open.values()) call.settle(closed);
-  }
-  void connection.closed.then(settle);
-  connection.receive((raw) => {
-    const parsed = v.safeParse(FromHost, raw);
-    if (!parsed.success) return kill("its plugin wrote into tenon's own channel");
-    const message = parsed.output;
-    if (message.type === "ready") ready.resolve(message.tools);
-    else if (message.type === "failed") ready.reject(new Error(message.problem, { cause: "plugin" }));
-    else if (message.type === "printed") printed(message.text);
-    else if (message.type === "progress") open.get(message.id)?.progress(message.text);
-    else if (message.type === "fetch" || message.type === "abandon") open.get(message.id)?.fetching.take(message);
-    else open.get(message.id)?.settle(message);
-  });
-  connection.send(start);
-
-  async function call(
-    order: Order,
-    timeoutMs: number,
-    options: CallOptions,
-    note: (seen: Result["seen"]) => void,
-  ): Promise<Outcome> {
-    try {
-      await unlessAborted(ready.promise, options.signal);
-    } catch (error) {
-      return failed(order.tool, error instanceof Error ? error.message : "it did not start");
-    }
-    if (closed !== undefined) return failed(order.tool, closed);
-    const id = nextId++;
-    const done = Promise.withResolvers<Result | string>();
-    const progress = createThrottle(options.progress);
-    const fetching = openFetching(order.preview ? [] : start.grant?.net ?? [], id, connection.send);
-    open.set(id, { settle: done.resolve, progress: progress.push, fetching });
-    connection.send({ type: "call", id, ...order });
-    let ended: string | undefined;
-    let grace: ReturnType<typeof setTimeout> | undefined;
-    const stop = (reason: string) => {
-      ended ??= reason;
-      connection.send({ type: "cancel", id });
-      grace ??= setTimeout(() => {
-        done.resolve(reason);
-        kill("its host was ended: another call in it did not stop");
-      }, limits.graceMs);
-    };
-    const limit = setTimeout(() => stop(`no end after ${timeoutMs / 1000} s`), timeoutMs);
-    const interrupt = () => stop(INTERRUPTED);
-    options.signal.addEventListener("abort", interrupt, { once: true });
-    const result = await done.promise;
-    fetching.end();
-    clearTimeout(limit);
-    clearTimeout(grace);
-    progress.end();
-    options.signal.removeEventListener("abort", interrupt);
-    open.delete(id);
-    if (typeof result === "string") return failed(order.tool, result);
-    note(result.seen);
-    if (ended !== undefined && result.is_error && !tells(result)) return failed(order.tool, ended);
-    const { content, is_error, proposal, changes } = result;
-    return { content, is_error, ...(proposal ? { proposal } : {}), ...(changes ? { changes } : {}) };
-  }
-
-  return { ready: ready.promise, gone: connection.closed, isGone: () => gone, call, kill };
-}
-
-/** A tool that stopped in time says itself how far it came (`Cannot run "npm test": …`); else all it has is an abort. */
-function tells({ content }: Result): boolean {
-  return typeof content === "string" && content.startsWith("Cannot ");
-}
-
-function failed(tool: string, reason: string): Outcome {
-  return { content: `Cannot run ${tool}: ${reason}`, is_error: true };
 }

@@ -9,7 +9,8 @@ import { sha256Of } from "../hash.ts";
 import { isInside, join, resolve } from "../path.ts";
 import { deno, isRunning, mayRead } from "../runtime.ts";
 import { mayWrite } from "../state_file.ts";
-import type { Connect, Connection, Hosts } from "./hosts.ts";
+import type { Connect, Hosts } from "./hosts.ts";
+import type { Connection } from "./running_host.ts";
 import { AboutWrite } from "./protocol.ts";
 
 /** Files that one process notes at a time, and notes of a workspace that a start looks at: more are not kept. */

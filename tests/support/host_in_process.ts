@@ -1,7 +1,7 @@
 /** A host in the process of the test: it holds nothing back. Elsewhere hosts are processes or workers. */
 
 import { serveHost } from "../../core/hosts/host.ts";
-import type { Connection } from "../../core/hosts/hosts.ts";
+import type { Connection } from "../../core/hosts/running_host.ts";
 
 export function connectInProcess(): Connection {
   const closed = Promise.withResolvers<string>();

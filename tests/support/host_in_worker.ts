@@ -1,6 +1,6 @@
 /** A host in a worker of the test: it holds nothing back, but imports each file anew, as hosts do elsewhere. */
 
-import type { Connection } from "../../core/hosts/hosts.ts";
+import type { Connection } from "../../core/hosts/running_host.ts";
 
 export function connectInWorker(): Connection {
   const closed = Promise.withResolvers<string>();

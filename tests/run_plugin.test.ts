@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { messageOf, runPlugin } from "../core/hosts/host.ts";
+import { messageOf, runPlugin } from "../core/hosts/run_plugin.ts";
 import { importPlugin } from "../core/plugins/plugins.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 

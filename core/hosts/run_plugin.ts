@@ -1,0 +1,122 @@
+/** Runs the handler or the preview of a plugin, and makes of whatever comes of it what may leave the host. */
+
+import type { Content } from "../message.ts";
+import type { Plugin } from "../plugins/plugins.ts";
+import type { Outcome } from "../registry.ts";
+import { headOf } from "../text.ts";
+import type { Context, Proposal } from "../tool.ts";
+
+/** Checks the input, runs the handler, and turns whatever comes of it into an outcome. Never throws. */
+export async function runPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
+  try {
+    const checked = await plugin.schema.check(raw);
+    if (!checked.ok) {
+      return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
+    }
+    return {
+      content: contentOf(await plugin.handler(checked.input, context), plugin.loaded.definition.name),
+      is_error: false,
+    };
+  } catch (error) {
+    return { content: wordsFor(error, plugin), is_error: true };
+  }
+}
+
+/** Where the runtime itself has put an end to the handler: each has words of its own for it. */
+function limitReached(error: unknown): string | undefined {
+  if (!(error instanceof RangeError)) return undefined;
+  if (/^out of memory|allocation failed/i.test(error.message)) return "it ran out of memory";
+  return /^maximum call stack size/i.test(error.message) ? "it called itself without end" : undefined;
+}
+
+/** What the call would do. Never throws, and never runs the handler. */
+export async function previewPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
+  try {
+    const checked = await plugin.schema.check(raw);
+    if (!checked.ok) {
+      return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
+    }
+    const proposal = await plugin.preview?.(checked.input, context);
+    return { content: NO_OUTPUT, is_error: false, ...(proposal ? { proposal: plainProposal(proposal) } : {}) };
+  } catch (error) {
+    return { content: wordsFor(error, plugin), is_error: true };
+  }
+}
+
+/** An `Error` of the plugin's is for the model as it is; one of the runtime's is about code, and says whose. */
+function wordsFor(error: unknown, { loaded: { definition: { name } } }: Plugin): string {
+  const limit = limitReached(error);
+  if (limit !== undefined) return `Cannot run ${name}: ${limit}`;
+  return isOfRuntime(error) ? `Cannot run ${name}: ${messageOf(error)}` : messageOf(error);
+}
+
+/** The language throws these at a mistake in the code. (A `RangeError` can be an author's own word for an input.) */
+function isOfRuntime(error: unknown): boolean {
+  return [TypeError, ReferenceError, SyntaxError, URIError].some((kind) => error instanceof kind);
+}
+
+function contentOf(value: unknown, tool: string): string | Content[] {
+  if (value === undefined) return NO_OUTPUT;
+  if (typeof value === "string") return value.trim() === "" ? NO_OUTPUT : value;
+  if (isContent(value)) {
+    const blocks = value.map(plainBlock).filter((block) => block.type === "image" || block.text.trim() !== "");
+    return blocks.length === 0 ? NO_OUTPUT : blocks;
+  }
+  try {
+    return JSON.stringify(value, asJson) ?? NO_OUTPUT;
+  } catch (error) {
+    // Each runtime has words of its own for a circle.
+    const reason = messageOf(error);
+    const words = /circular|cyclic/i.test(reason) ? "it is circular (it holds itself)" : reason;
+    throw new Error(`Cannot send what ${tool} returned as JSON: ${words}`);
+  }
+}
+
+/** Characters of a diff that are sent to be shown; nobody reads that far. */
+const DIFF_LIMIT = 5_000_000;
+
+/** Nothing else of a proposal leaves the host. */
+function plainProposal(proposal: Proposal): Proposal {
+  if ("command" in proposal) return { command: String(proposal.command) };
+  const diff = String(proposal.diff);
+  const left = diff.length - DIFF_LIMIT;
+  const shown = left > 0 ? `${headOf(diff, DIFF_LIMIT)}\n[${left} more characters]` : diff;
+  return { path: String(proposal.path), diff: shown };
+}
+
+const NO_OUTPUT = "(no output)";
+
+/** What JSON would lose without a word, or refuse in the words of the runtime. */
+function asJson(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") throw new Error("it holds a BigInt");
+  return value instanceof Map || value instanceof Set ? [...value] : value;
+}
+
+/** Nothing else of a block leaves the host: it might not even be JSON. */
+function plainBlock(block: Content): Content {
+  if (block.type === "text") return { type: "text", text: block.text };
+  const { media_type, data } = block.source;
+  return { type: "image", source: { type: "base64", media_type, data } };
+}
+
+function isContent(value: unknown): value is Content[] {
+  return Array.isArray(value) && value.length > 0 &&
+    value.every((block) =>
+      block?.type === "text" ? typeof block.text === "string" : block?.type === "image" &&
+        block.source?.type === "base64" && typeof block.source.media_type === "string" &&
+        typeof block.source.data === "string"
+    );
+}
+
+/** Whatever was thrown, in words; the stack stays here. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const message = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : undefined;
+    if (message !== undefined && message.trim() !== "") return message;
+    if (thrown instanceof Error) return `The tool failed with a ${thrown.name} that has no message`;
+    const json = thrown === undefined ? undefined : JSON.stringify(thrown);
+    return json ? `The tool threw ${json}` : `The tool threw ${String(thrown)}`;
+  } catch {
+    return "The tool threw a value that cannot be shown";
+  }
+}
