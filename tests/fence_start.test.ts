@@ -130,6 +130,14 @@ describe.each([...BUN])("tenon as %s", (way: Way) => {
     expect(call.code).toBe(0);
   });
 
+  fenced("starts where a toolchain's folder takes in the file that the fence is tried on first", async () => {
+    const { stdout, code } = await start(way, ["call", "read_file", '{"path":"f.txt"}'], {
+      env: { UV_TOOL_DIR: "/etc" },
+    });
+    expect(stdout).toContain("hello");
+    expect(code).toBe(0);
+  });
+
   const kernels: [errno: number, reason: string][] = [
     [ENOSYS, "this kernel has no Landlock (it came with Linux 5.13)"],
     [EOPNOTSUPP, "Landlock was not switched on when this kernel started"],

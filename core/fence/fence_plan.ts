@@ -87,11 +87,14 @@ const FOLDERS = process.platform === "darwin" ? ["/var", "/Users"] : ["/var", "/
 /** A device that every user may write and that the rules let be read only. Opening it changes nothing. */
 const DEVICE = "/dev/urandom";
 
+/** The lists of paths alone. */
+export type Granted = Pick<FenceRules, "readExec" | "read" | "devices" | "write" | "writeOnly">;
+
 /**
  * What the self-test tries: what no rule lets through and every user may read. Where nothing is left to be read (`--allow-read=/`),
  * what may not be written; nothing where all of it was granted.
  */
-export function findCanary({ readExec, read, devices, write, writeOnly }: FenceRules): Canary | undefined {
+export function findCanary({ readExec, read, devices, write, writeOnly }: Granted): Canary | undefined {
   const isOutside = (path: string, granted: string[]) => !granted.some((folder) => isInside(folder, path));
   for (const name of [...FILES.map((file) => join("/etc", file)), ...FOLDERS]) {
     const path = realOf(name);
