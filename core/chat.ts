@@ -114,9 +114,13 @@ function undoCommand({ undo }: Setup): Command {
   return {
     help,
     async run(words) {
-      if (words !== "" && words !== "force") return `There is no /undo ${oneLine(words)}. ${help}`;
-      const { lines } = await undo.takeBack({ force: words === "force", signal: new AbortController().signal });
-      return lines.join("\n");
+      if (words !== "" && words !== "force") return `There is no /undo ${oneLine(words)}. Use /undo, or /undo force`;
+      const { lines, isEarlier } = await undo.takeBack({
+        force: words === "force",
+        forceWords: "/undo force",
+        signal: new AbortController().signal,
+      });
+      return [...(isEarlier ? ["This was changed before this chat:"] : []), ...lines].join("\n");
     },
   };
 }
@@ -136,7 +140,9 @@ function permissionsCommand({ approval, policy }: Setup): Command {
         if (what === undefined) return "Name one: /permissions revoke N, or all";
         return approval.revoke(Number(what)) ? `Taken back: ${what}` : `There is no grant ${oneLine(what)}`;
       }
-      if (verb !== "" && verb !== undefined) return `There is no /permissions ${oneLine(verb)}. ${PERMISSIONS_HELP}`;
+      if (verb !== "" && verb !== undefined) {
+        return `There is no /permissions ${oneLine(verb)}. Use /permissions, or /permissions revoke N, or all`;
+      }
       const lines = approval.grants().map((grant, index) => `  ${index + 1}. ${grant}`);
       return [describePolicy(policy), ...(lines.length > 0 ? lines : ["Nothing is granted for this session"])].join(
         "\n",

@@ -167,7 +167,11 @@ async function runTask(
       return well ? EXIT.done : EXIT.stopped;
     }
     case "undo": {
-      const { lines, isWhole } = await setup.undo.takeBack({ force: task.force, signal: io.signal });
+      const { lines, isWhole } = await setup.undo.takeBack({
+        force: task.force,
+        forceWords: "tenon undo --force",
+        signal: io.signal,
+      });
       io.stdout.write(`${lines.map(visible).join("\n")}\n`);
       return isWhole ? EXIT.done : EXIT.stopped;
     }

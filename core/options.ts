@@ -1,7 +1,9 @@
 /** The command line: words to options, and the text of `--help`. */
 
 import { Command, CommanderError, type CommandUnknownOpts, InvalidArgumentError } from "@commander-js/extra-typings";
+import { nearNames } from "./files/name.ts";
 import { normaliseArgv, PERMISSION_FLAGS, type RawFlags } from "./permissions/permission_flags.ts";
+import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 import packageJson from "../package.json" with { type: "json" };
 
@@ -74,6 +76,7 @@ export function parseArgv(argv: readonly string[]): { task: Task; options: Optio
     if (error.exitCode !== 0) throw usageError(`${wordsOf(error)} See ${used} --help`);
     task = { name: "show", text: printed.join("") };
   }
+  if (task.name === "turn" && !isPrint(words) && !words.includes("--")) checkMeant(program, task.words);
   return { task, options: readOptions(program.opts()) };
 }
 
@@ -122,7 +125,11 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("--json", "as JSON")
     .action(({ json = false }) => choose({ name: "tools", json }));
   program.command("call").description("run a tool without a model; without arguments one JSON call per line of stdin")
-    .argument("[tool]", "its name").argument("[input]", "its input as JSON")
+    .argument("[tool]", 'its name; without it stdin has lines of {"name": …, "input": …}, or of lists of them')
+    .argument(
+      "[input]",
+      "its input as JSON. A file is edited after it was read: send both calls as lines of one stdin",
+    )
     .action((tool, input) => choose({ name: "call", tool, input }));
   program.command("trust").description("list the plugins that lie in the workspace, and trust them as they are now")
     .argument("[dir]", "one folder of them")
@@ -142,6 +149,16 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
     .option("--json", "as JSON")
     .action(({ json = false }) => choose({ name: "doctor", json }));
   return program;
+}
+
+/** A word alone that is nearly the name of a command was not meant for the model, who would be paid for it. */
+function checkMeant(program: CommandUnknownOpts, [word, ...more]: readonly string[]): void {
+  if (word === undefined || more.length > 0) return;
+  const [near] = nearNames(word, program.commands.map((command) => command.name()));
+  if (near === undefined) return;
+  throw usageError(
+    `No command is named "${oneLine(word)}". Did you mean "${near}"? To ask the model: tenon -p ${oneLine(word)}`,
+  );
 }
 
 /** `help` alone, or before the name of a command; more words are a prompt. */

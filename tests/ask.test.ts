@@ -165,6 +165,17 @@ describe("a question takes for an answer", () => {
     expect(await desk.nextLine()).toBe("y");
   });
 
+  const HINTS: [what: string, steps: Step[], hints: number][] = [
+    ["never after one key that does not count", [READ, "q"], 0],
+    ["after two", [READ, "q", READ, "u"], 1],
+    ["after an answer with an Enter right behind it", [READ, "y\r"], 1],
+    ["after more, only once", [READ, "q", READ, "u", READ, "i", READ, "o"], 1],
+  ];
+  test.each(HINTS)("one key alone, and says so %s", async (_, steps, hints) => {
+    const { desk } = await ask({ steps }, (asker, signal) => asker.askKey("Run it?", CHOICES, { signal }));
+    expect(desk.screen.written().split("Press one key:").length - 1).toBe(hints);
+  });
+
   test("nothing more after its answer: an Enter out of habit is no part of the next line", async () => {
     const desk = openDesk();
     const answer = desk.asker.askKey("Run it?", CHOICES);

@@ -43,7 +43,7 @@ describe.concurrent.each([...WAYS])("tenon undo as %s", (way: Way) => {
     expect(await run(["undo"])).toEqual({
       code: 1,
       stdout: "Removed: d/c.txt\nLeft as it is: b.txt: it was changed since\nTaken back: a.txt\nRemoved: d/\n" +
-        `With force the old content is put back all the same: what was changed since is lost, what can never be put back forgotten\n${SCOPE}\n`,
+        `tenon undo --force puts the old content back all the same: what was changed since is lost, and what can never be put back is dropped\n${SCOPE}\n`,
       stderr: "",
     });
     expect(await run(["undo", "--force"])).toEqual({

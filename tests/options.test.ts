@@ -124,6 +124,8 @@ describe("a usage error", () => {
   const cases: [argv: string[], message: string][] = [
     [["--bogus"], "Unknown option '--bogus'. See tenon --help"],
     [["--modle", "x"], "Unknown option '--modle'. Did you mean --model? See tenon --help"],
+    [["docter"], 'No command is named "docter". Did you mean "doctor"? To ask the model: tenon -p docter'],
+    [["-m", "demo", "Tools"], 'No command is named "Tools". Did you mean "tools"? To ask the model: tenon -p Tools'],
     [["tools", "--bogus"], "Unknown option '--bogus'. See tenon tools --help"],
     [["tools", "x"], "Too many arguments for 'tools'. Expected 0 arguments but got 1. See tenon tools --help"],
     [["call", "a", "b", "c"], "Too many arguments for 'call'. Expected 2 arguments but got 3. See tenon call --help"],

@@ -262,7 +262,7 @@ describe.concurrent.each(RUNTIMES)("a chat under %s", (_runtime, run) => {
     await Bun.sleep(PAUSE_MS + 50);
     expect(pty.since()).not.toContain("Press");
     pty.type("q");
-    await pty.until("Press y or n:");
+    await pty.until("Press one key: y or n.");
     await insist(pty, "y", "once\r\n", PAUSE_MS + 50);
     await pty.until("got y");
     expect(pty.since().split("Press").length).toBe(2);

@@ -112,6 +112,11 @@ describe("how an event looks", () => {
     ["a list in brackets over more lines is counted", [call("1"), result("1", "[\n1\n]")], "  3 lines\n"],
     ["what an edit did stands for the lines below", [call("1"), result("1", "Edited\n  1\ta\n  2\tb")], "  Edited\n"],
     ["numbered lines alone are counted", [call("1"), result("1", "  1\ta\n  2\tb")], "  2 lines\n"],
+    [
+      "of a long error the first line says why",
+      [call("1"), result("1", "No:\na\nb", true)],
+      "  No: (and 2 lines more)\n",
+    ],
     ["an error is told in the tool's words", [call("1"), result("1", 'Cannot read "x"', true)], '  Cannot read "x"\n'],
     ["a retry tells when and why", [{ type: "retry", reason: "busy", wait_ms: 4000 }], "Trying again in 4 s: busy\n"],
     ["a short wait is not none", [{ type: "retry", reason: "busy", wait_ms: 463 }], "Trying again in 0.5 s: busy\n"],

@@ -17,7 +17,7 @@ test("traced tells of each request its messages, bytes and prefix, and sees a ch
   const messages: Message[] = [];
   await say(watched, messages, "go");
   expect(lines.map((line) => line.replace(/\d+ bytes/, "N bytes").replace(/[0-9a-f]{12}/, "HASH"))).toEqual([
-    "trace: request 1: 1 messages, N bytes, prefix HASH",
+    "trace: request 1: 1 message, N bytes, prefix HASH",
     "trace:   user: text: go",
     "trace: request 2: 3 messages, N bytes, prefix HASH",
     "trace:   user: text: go",

@@ -30,7 +30,7 @@ const read = (path: string): Call => ["read_file", { path }];
 
 const SCOPE = "Only what the built-in file tools changed is taken back, not what commands did";
 const FORCE =
-  "With force the old content is put back all the same: what was changed since is lost, what can never be put back forgotten";
+  "undo --force puts the old content back all the same: what was changed since is lost, and what can never be put back is dropped";
 
 const KEPT = "What was there before is still kept: mend what is in the way, and undo again";
 
@@ -72,7 +72,7 @@ async function open({ root, top }: TempWorkspace, flags: string[] = ["--allow-wr
       for (const { content, is_error } of results.values()) if (is_error) throw new Error(content);
       return told;
     },
-    takeBack: async (force = false) => (await undo.takeBack({ force, signal })).lines,
+    takeBack: async (force = false) => (await undo.takeBack({ force, forceWords: "undo --force", signal })).lines,
   };
 }
 

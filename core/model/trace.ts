@@ -28,7 +28,11 @@ export function traced(
     const prefix = hashOf(parts.slice(0, 1 + (isNew ? 0 : sent.blocks)));
     const kept = request === 1 || isNew || prefix === sent.hash ? "" : " (CHANGED: the cache begins anew)";
     const bytes = new TextEncoder().encode(parts.join("")).length;
-    write(`trace: request ${request}: ${messages.length} messages, ${bytes} bytes, prefix ${prefix}${kept}`);
+    write(
+      `trace: request ${request}: ${messages.length} ${
+        messages.length === 1 ? "message" : "messages"
+      }, ${bytes} bytes, prefix ${prefix}${kept}`,
+    );
     for (const message of messages) write(`trace:   ${messageLine(message)}`);
     sent = { blocks: blocks.length, hash: hashOf(parts) };
     return yield* ask(messages, signal);

@@ -182,6 +182,7 @@ export function createAsker(keyboard: Keyboard, screen: Screen, { now, after }: 
         screen.write(`${paint(screen, "yellow", visible(question))} ${keys} `);
         const listening = createListening();
         let misses = 0;
+        let isHinted = false;
         let rungAt = -Infinity;
         let takeBack = () => {};
         const answer = await wait<Choice>(options.signal, (key, settle) => {
@@ -191,11 +192,14 @@ export function createAsker(keyboard: Keyboard, screen: Screen, { now, after }: 
           const heard = listening();
           if (heard === "ahead") return keep(key);
           const choice = key.name === "text" ? choices.find((one) => one.key === key.text.toLowerCase()) : undefined;
+          misses++; // also a key that the next one takes back
           if (choice && heard === "meant") return void (takeBack = after(ALONE_MS, () => settle(choice)));
           // One bell for all of a paste.
           if (now() - rungAt >= PAUSE_MS) screen.write(BELL);
           rungAt = now();
-          if (++misses === MISSES) screen.write(`\n${paint(screen, "grey", `Press ${listed(choices)}:`)} `);
+          if (misses < MISSES || isHinted) return;
+          isHinted = true;
+          screen.write(`\n${paint(screen, "grey", `Press one key: ${listed(choices)}.`)} `);
         });
         takeBack();
         screen.write(`${answer ? answer.label : "no answer"}\n`);

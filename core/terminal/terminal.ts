@@ -91,7 +91,7 @@ export function terminalView({ stdout, stderr, now = Date.now }: ViewOptions): V
     running.delete(result.tool_use_id);
     // Of calls that ran together each result names its own.
     const name = call && call.id !== lastCall ? `${cutToWidth(labelOf(call), widthFor(stderr) / 2)}: ` : "";
-    if (result.is_error) note("red", `  ${name}${oneLine(textOf(result), 500)}`);
+    if (result.is_error) note("red", `  ${name}${problemOf(result)}`);
     else note("grey", cutToWidth(`  ${name}${summaryOf(result)}`, widthFor(stderr)));
     if (call?.id !== lastCall) lastCall = "";
     if (running.size === 0) spinner.start("thinking");
@@ -217,8 +217,17 @@ function summaryOf(result: ToolResultBlock): string {
   if (more.length === 0) return oneLine(first.replace(GUTTER, ""));
   if (!GUTTER.test(first) && more.every((line) => GUTTER.test(line))) return oneLine(first);
   const said = /^\[(.+)\]$/.exec(more.at(-1) ?? "")?.[1];
-  if (said === undefined) return `${more.length + 1} lines`;
-  return `${more.length} ${more.length === 1 ? "line" : "lines"} · ${oneLine(said)}`;
+  return said === undefined ? countOf(more.length + 1) : `${countOf(more.length)} · ${oneLine(said)}`;
+}
+
+/** The first line says why; behind it comes what a command said until then, which `/show` has. */
+function problemOf(result: ToolResultBlock): string {
+  const [first = "", ...more] = textOf(result).trimEnd().split("\n");
+  return `${oneLine(first, 500)}${more.length > 0 ? ` (and ${countOf(more.length)} more)` : ""}`;
+}
+
+function countOf(lines: number): string {
+  return `${lines} ${lines === 1 ? "line" : "lines"}`;
 }
 
 function closingNote(used: Usage, steps: number, ms: number): string {

@@ -19,9 +19,18 @@ export interface Undo {
   newTurn(): void;
   /**
    * Puts the files back to what they were before the last turn that changed any. A file that was changed since is left, unless `force`;
-   * then a file that nothing can be put back to is forgotten, and no other. Resolves with lines for the user, and whether every file is back.
+   * then a file that nothing can be put back to is forgotten, and no other. `forceWords` is how the user says that.
    */
-  takeBack(options: { force: boolean; signal: AbortSignal }): Promise<{ lines: string[]; isWhole: boolean }>;
+  takeBack(options: { force: boolean; forceWords: string; signal: AbortSignal }): Promise<TakenBack>;
+}
+
+export interface TakenBack {
+  /** For the user. */
+  lines: string[];
+  /** Every file is back. */
+  isWhole: boolean;
+  /** It was changed before this start of tenon. */
+  isEarlier: boolean;
 }
 
 /** For one file or folder to be put back. Milliseconds. */
@@ -49,9 +58,11 @@ export function createUndo(store: UndoStore, restorer: Host, tidy: () => Promise
   let turn: string = crypto.randomUUID();
   let isTold = false;
   const toldLarge = new Set<string>();
+  const own = new Set<string>();
   const inTurn = createQueue(1);
 
   async function keep({ changes = [] }: Outcome, options: CallOptions): Promise<void> {
+    if (changes.length > 0) own.add(turn);
     for (const { before, ...change } of changes) {
       const { path } = change;
       const bytes = typeof before === "string" ? Buffer.from(before, "base64") : before;
@@ -108,12 +119,12 @@ export function createUndo(store: UndoStore, restorer: Host, tidy: () => Promise
       };
     },
     newTurn: () => turn = crypto.randomUUID(),
-    async takeBack({ force, signal }) {
+    async takeBack({ force, forceWords, signal }) {
       if (!store.isOpen) {
-        return { lines: ["Nothing is kept for undo: the state folder cannot be written"], isWhole: false };
+        return { lines: ["Nothing is kept for undo: the state folder cannot be written"], ...NOTHING };
       }
       const last = await store.last();
-      if (!last) return { lines: [`Nothing to take back. ${SCOPE}`], isWhole: false };
+      if (!last) return { lines: [`Nothing to take back. ${SCOPE}`], ...NOTHING };
       await tidy();
       const lines: string[] = [];
       const left: ChangedFile[] = [];
@@ -134,16 +145,18 @@ export function createUndo(store: UndoStore, restorer: Host, tidy: () => Promise
         lines.push(`Removed: ${oneLine(folder, 500)}/`);
       }
       await store.settle(last.id, left);
-      const hint = left.length === 0 ? [] : [force ? KEPT : FORCE];
-      return { lines: [...lines, ...hint, SCOPE], isWhole };
+      const hint = left.length === 0 ? [] : [force ? KEPT : `${forceWords} ${FORCE}`];
+      return { lines: [...lines, ...hint, SCOPE], isWhole, isEarlier: !own.has(last.id) };
     },
   };
 }
 
+const NOTHING = { isWhole: false, isEarlier: false };
+
 type Became = { isOverAnother: boolean } | { problem: string };
 
 const FORCE =
-  "With force the old content is put back all the same: what was changed since is lost, what can never be put back forgotten";
+  "puts the old content back all the same: what was changed since is lost, and what can never be put back is dropped";
 const KEPT = "What was there before is still kept: mend what is in the way, and undo again";
 const NOT_KEPT = "its old content was not kept";
 
