@@ -27,8 +27,10 @@ export const CALL_HINT =
 /** One call from the arguments; its content goes to stdout. Resolves with whether all went well. */
 export async function callOnce(io: CallIo, tool: string, json: string | undefined): Promise<boolean> {
   const input = json === undefined ? {} : parseJson(json);
-  if (input === NO_JSON) {
-    io.stderr.write(`tenon: the input of ${oneLine(tool, 80)} is not JSON: ${oneLine(json ?? "", 80)}\n`);
+  // A string as input is what a model wrote that was no JSON; here it is a user's slip of quotes.
+  if (input === NO_JSON || typeof input === "string") {
+    const how = input === NO_JSON ? "is not JSON" : "is a string, not an object";
+    io.stderr.write(`tenon: the input of ${oneLine(tool, 80)} ${how}: ${oneLine(json ?? "", 80)}\n`);
     return false;
   }
   const [result] = await runBatch(io, [{ name: tool, input }]);

@@ -118,6 +118,7 @@ const once: [what: string, tool: string, input: string | undefined, stdout: stri
   ["that there was no output", "writes", undefined, "(no output)\n", ""],
   ["why it failed", "throws", "{}", "", "Cannot do it: it never works. Try something else\n"],
   ["which tools there are", "nope", "{}", "", `No tool is named "nope". Use one of: ${TOOLS}\n`],
+  ["a string", "reads", '"{}"', "", 'tenon: the input of reads is a string, not an object: "{}"\n'],
   ["what is no JSON", "reads", "{word: 1}", "", "tenon: the input of reads is not JSON: {word: 1}\n"],
   ["what is missing", "reads", "null", "", "Cannot call reads: word: expected string, got nothing\n"],
 ];
