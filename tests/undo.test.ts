@@ -153,6 +153,24 @@ describe("takeBack", () => {
     expect(outside).toBe("new\n");
   });
 
+  test("leaves a file to which a command wrote between two changes of the turn, unless forced", async () => {
+    await using temp = await tempWorkspace({ "a.txt": "old\n" });
+    const { turn, takeBack } = await open(temp);
+    await turn(
+      ...[read("a.txt"), edit("a.txt", "old", "new"), write("b.txt", "new\n"), write("c.txt", "new\n")],
+      ["bash", { command: "echo mine >> a.txt; echo mine >> b.txt; rm c.txt" }],
+      ...[read("a.txt"), edit("a.txt", "new", "newer"), read("b.txt"), edit("b.txt", "new", "newer")],
+      write("c.txt", "newer\n"),
+    );
+    const problem = "it was changed by something else between two changes of that turn";
+    const left = ["b.txt", "a.txt"].map((name) => `Left as it is: ${name}: ${problem}`);
+    expect(await takeBack()).toEqual(["Removed: c.txt", ...left, FORCE, SCOPE]);
+    expect(await filesIn(temp, ["a.txt", "b.txt"])).toEqual({ "a.txt": "newer\nmine\n", "b.txt": "newer\nmine\n" });
+    const lost = "; what was changed since is lost";
+    expect(await takeBack(true)).toEqual([`Removed: b.txt${lost}`, `Taken back: a.txt${lost}`, SCOPE]);
+    expect(await temp.workspace.readText("a.txt")).toBe("old\n");
+  });
+
   test("with force takes back what was changed or removed since, and no more", async () => {
     await using temp = await tempWorkspace({ "a.txt": "old\n", "b.txt": "old\n" });
     const { turn, takeBack } = await open(temp);
@@ -289,7 +307,7 @@ describe("takeBack", () => {
       await writeFile(join(temp.root, "a.txt"), "mine\n");
       await (await openOwnWorkspace(grantOf(temp.root))).writeBytes(...write);
     };
-    const restored = { path: "a.txt", content: "", after: sha256Of("new\n"), force: true };
+    const restored = { path: "a.txt", content: "", after: sha256Of("new\n"), mixed: false, force: true };
     expect(await restore(restored, context).catch(String)).toContain("it was changed since");
     expect(await temp.workspace.readText("a.txt")).toBe("mine\n");
   });

@@ -34,7 +34,7 @@ describe("a store for undo", () => {
   test("keeps the first content and the last hash of a file in a turn", async () => {
     await using undo = await open();
     const last = sha256Of("last");
-    for (const [before, hash] of [["one", after], ["two", last]] as const) {
+    for (const [before, hash] of [["one", after], ["after", last]] as const) {
       expect(await undo.add("t", "a", before, hash)).toBe("kept");
     }
     expect(await undo.reopen().last()).toEqual({
@@ -42,6 +42,8 @@ describe("a store for undo", () => {
       files: [{ path: "a", before: sha256Of("one"), after: last }],
     });
     expect(await undo.kept()).toEqual(["one"]);
+    await undo.add("t", "a", "by something else");
+    expect((await undo.store.last())?.files).toMatchObject([{ before: sha256Of("one"), mixed: true, after }]);
   });
 
   test("drops the oldest turns past their number, with what only they need", async () => {

@@ -16,9 +16,10 @@ export const definition: Definition = {
       content: { type: ["string", "null"], description: "Base64; null removes the file" },
       mode: { type: "number", description: "Permission bits, for a file that is gone" },
       after: { type: "string", description: "SHA-256 of what must be there" },
+      mixed: { type: "boolean", description: "Something else wrote to it meanwhile" },
       force: { type: "boolean", description: "Whatever is there" },
     },
-    required: ["path", "content", "after", "force"],
+    required: ["path", "content", "after", "mixed", "force"],
   },
   permissions: { read: true, write: true },
 };
@@ -29,10 +30,11 @@ export interface Restored {
   content: string | null;
   mode?: number;
   after: string;
+  mixed: boolean;
   force: boolean;
 }
 
-/** What the handler says when, with force, it has put an end to what somebody had written since. */
+/** What the handler says when, with force, it has put an end to what something else had written. */
 export const OVER_ANOTHER = "over what was written since";
 
 /**
@@ -40,7 +42,7 @@ export const OVER_ANOTHER = "over what was written since";
  * there at the look: what comes in between stays.
  */
 export async function handler(restored: Restored, context: Context): Promise<string | undefined> {
-  const { path, content, mode, after, force } = restored;
+  const { path, content, mode, after, mixed, force } = restored;
   const workspace = context.workspace as OwnWorkspace;
   const because = (how: string) => cannot("restore", path, refused(how));
   if (await workspace.resolve(path, "write") !== path) throw because("a part of its path is a link now");
@@ -48,9 +50,10 @@ export async function handler(restored: Restored, context: Context): Promise<str
   const bytes = content === null ? null : Buffer.from(content, "base64");
   if (now === (bytes === null ? null : sha256Of(bytes))) return undefined;
   if (!force && now !== after) throw because(now === null ? "it is no longer there" : "it was changed since");
+  if (!force && mixed) throw because("it was changed by something else between two changes of that turn");
   if (bytes === null) await workspace.removeFile(path, now ?? undefined);
   else await workspace.writeBytes(path, bytes, { replaces: now, ...(mode === undefined ? {} : { mode }) });
-  return now === null || now === after ? undefined : OVER_ANOTHER;
+  return now === null || now === after && !mixed ? undefined : OVER_ANOTHER;
 }
 
 /** Of a file of any size. */

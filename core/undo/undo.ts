@@ -18,8 +18,9 @@ export interface Undo {
   /** From here on changes belong to another turn. */
   newTurn(): void;
   /**
-   * Puts the files back to what they were before the last turn that changed any. A file that was changed since is left, unless `force`;
-   * then a file that nothing can be put back to is forgotten, and no other. `forceWords` is how the user says that.
+   * Puts the files back to what they were before the last turn that changed any. A file that something else changed, since or between two
+   * changes of the turn, is left, unless `force`; then a file that nothing can be put back to is forgotten, and no other. `forceWords` is
+   * how the user says that.
    */
   takeBack(options: { force: boolean; forceWords: string; signal: AbortSignal }): Promise<TakenBack>;
 }
@@ -80,12 +81,12 @@ export function createUndo(store: UndoStore, restorer: Host, tidy: () => Promise
 
   /** Resolves with what became of the file, or with why it is as it was. */
   async function restore(file: ChangedFile, force: boolean, signal: AbortSignal): Promise<Became> {
-    const { path, before, after, mode } = file;
+    const { path, before, after, mode, mixed = false } = file;
     const bytes = before ? await store.contentOf(before).catch(() => "unreadable" as const) : before;
     if (bytes === "unreadable") return { problem: "its old content cannot be read now" };
     if (bytes === undefined) return { problem: NOT_KEPT };
     const content = bytes === null ? null : Buffer.from(bytes).toString("base64");
-    const input: Restored = { path, content, after, force, ...(mode === undefined ? {} : { mode }) };
+    const input: Restored = { path, content, after, mixed, force, ...(mode === undefined ? {} : { mode }) };
     const outcome = await restorer.call("restore", input, { signal, progress() {} });
     if (!outcome.is_error) return { isOverAnother: outcome.content === OVER_ANOTHER };
     return { problem: String(outcome.content).replace(/^Cannot [a-z]+ ".*?": /s, "") };

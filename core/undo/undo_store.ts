@@ -27,6 +27,8 @@ const Turn = v.object({
     mode: v.exactOptional(Mode),
     /** What the last change of the turn left. */
     after: Sha256,
+    /** Something else wrote to it between two changes of the turn: what that wrote is kept nowhere. */
+    mixed: v.exactOptional(v.literal(true)),
   })),
   /** Folders that were made for the files, each after the one that it lies in. */
   folders: v.exactOptional(v.array(v.string())),
@@ -140,8 +142,10 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
         const turns = await readTurns();
         const turn = turns.find((one) => one.id === id) ?? { id, files: [] };
         const known = turn.files.find((file) => file.path === path);
-        if (known) known.after = after; // what was there before the turn stays
-        else {
+        if (known) {
+          if (before && sha256Of(before) !== known.after) known.mixed = true;
+          known.after = after; // what was there before the turn stays
+        } else {
           const old = { ...(kept === undefined ? {} : { before: kept }), ...(mode === undefined ? {} : { mode }) };
           turn.files.push({ path, after, ...old });
         }
