@@ -344,6 +344,15 @@ describe("write_file", () => {
     expect(await mode("fresh.txt")).toBe(0o666 & ~process.umask());
   });
 
+  test("leaves no folder behind where it fails", async () => {
+    await using temp = await tempWorkspace();
+    await temp.sh("mkdir there");
+    // The name is too long for the file system, which says so only when the folders are there.
+    const path = `there/new/deep/${"x".repeat(300)}`;
+    expect((await runSteps(temp, [write(path, "x")]))[0]?.text).toMatch(/^Cannot write .*: the path is too long$/);
+    expect(await readdir(join(temp.root, "there"))).toEqual([]);
+  });
+
   test("leaves no folder behind where it refuses", async () => {
     await using temp = await tempWorkspace();
     await runSteps(temp, [write("new/.git/config", "x"), write("new/a/../../../o.txt", "x"), write("n/x\ud800", "x")]);

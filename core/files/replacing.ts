@@ -42,8 +42,8 @@ export type Announce = (temporary: string) => Promise<() => void>;
 /**
  * Replaces or creates a file, after making the missing folders. Whoever reads sees the old file or the new one, never a part. Keeps the
  * mode of a file that is there and breaks its hard links; owner, times and extended attributes are those of a new file. Where anything
- * fails the old file stays and no temporary file is left; one that a killed process left in this folder, and nobody knows of, is removed after
- * a minute.
+ * fails the old file stays, and no temporary file and no new folder is left; a temporary file that a killed process left in this folder,
+ * and nobody knows of, is removed after a minute.
  *
  * `replaces` is compared at the last moment, but not at one and the same as the rename: no system has both in one.
  */
@@ -52,15 +52,23 @@ export async function replaceFile(replacement: Replacement): Promise<void> {
   if (names.length === 0) return await replaceIn(parentOf(real), nameOf(real), replacement);
   if (typeof replaces === "string") throw refused("it is no longer there. Look for it with list_files");
   let place = real;
-  for (const name of names.slice(0, -1)) {
-    await using folder = await openFolder(place);
-    await mkdir(toDisk(folder.at(name))).catch((error) => {
-      if (codeOf(error) !== "EEXIST") throw error; // made by someone else just now; it is opened as a folder next
-    });
-    if (!(await folder.isHeld())) throw refused("its folder changed while it was written. Try again");
-    place = childOf(place, name);
+  const made: string[] = [];
+  try {
+    for (const name of names.slice(0, -1)) {
+      await using folder = await openFolder(place);
+      const isMade = await mkdir(toDisk(folder.at(name))).then(() => true, (error) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+        return false; // made by someone else just now; it is opened as a folder next
+      });
+      if (!(await folder.isHeld())) throw refused("its folder changed while it was written. Try again");
+      place = childOf(place, name);
+      if (isMade) made.push(place);
+    }
+    await replaceIn(place, names.at(-1) ?? "", replacement);
+  } catch (error) {
+    for (const folder of made.reverse()) await removeFolder(folder).catch(() => undefined);
+    throw error;
   }
-  await replaceIn(place, names.at(-1) ?? "", replacement);
 }
 
 /**
