@@ -354,6 +354,7 @@ describe.concurrent.each(RUNTIMES)("a chat under %s", (_runtime, run) => {
     await pty.until("before");
     pty.kill("SIGSTOP");
     await Bun.sleep(50);
+    pty.cook();
     pty.mark();
     pty.kill("SIGCONT");
     await pty.until("before");

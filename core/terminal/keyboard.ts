@@ -73,7 +73,7 @@ export function openKeyboard(stdin: ReadStream, screen: Screen): Keyboard {
   const onTerminate = () => process.exit(128 + 15);
   const onHangUp = () => process.exit(128 + 1);
   const onContinue = () => {
-    taken = false; // the shell has set the modes that it likes
+    giveBack(); // a shell has set the modes that it likes, and the runtime, which does not know, would find it raw already
     take();
     onResize();
   };

@@ -23,6 +23,8 @@ export interface Pty extends AsyncDisposable {
   exited(): Promise<number>;
   /** The line discipline echoes and collects lines: what a shell expects after any program. */
   isCooked(): boolean;
+  /** What a shell does with the terminal when the program was stopped. */
+  cook(): void;
 }
 
 // Of termios(3); the same bits on Linux and macOS for ECHO, not for ICANON.
@@ -76,6 +78,7 @@ export function openPty(command: string[], options: PtyOptions = {}): Pty {
       return code;
     },
     isCooked: () => (terminal.localFlags & ECHO) !== 0 && (terminal.localFlags & ICANON) !== 0,
+    cook: () => void (terminal.localFlags |= ECHO | ICANON),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;
