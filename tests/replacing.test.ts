@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, readdir, readFile, utimes } from "node:fs/promises";
+import { chmod, chown, readdir, readFile, stat, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "../core/path.ts";
 import { openOwnWorkspace } from "../core/files/workspace.ts";
@@ -229,6 +229,32 @@ describe.each(RUNTIMES)("permissions under %s", (_name, run) => {
     const files = { "ro.txt": "keep\n", "rod/f.txt": "keep\n", "rw.txt": "x\n" };
     expect(await filesIn(temp, Object.keys(files))).toEqual(files);
     await temp.sh("chmod 755 rod");
+  });
+
+  test.skipIf(!isRoot)("a file stays with its group; one that cannot is not opened to another group", async () => {
+    const [ours, theirs, nobody] = [4242, 4243, 65534];
+    const rows = [["ours.txt", ours, 0o660, ours, 0o660], ["theirs.txt", theirs, 0o664, nobody, 0o644]] as const;
+    const paths = rows.map(([path]) => path);
+    await using temp = await tempWorkspace(Object.fromEntries(paths.map((path) => [path, "keep\n"])));
+    const home = join(temp.top, "home");
+    await chown(temp.root, nobody, nobody);
+    await Promise.all([temp.top, home].map((folder) => chmod(folder, 0o777)));
+    for (const [path, group, mode] of rows) {
+      await chown(join(temp.root, path), nobody, group);
+      await chmod(join(temp.root, path), mode);
+    }
+    const order = JSON.stringify({ root: temp.root, write: [temp.root], size: 1, paths });
+    const user = ["/usr/bin/setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, `--groups=${ours}`];
+    const child = Bun.spawn([...user, ...run(fixture("edits_in_a_folder.ts"), order)], {
+      env: { PATH: process.env["PATH"] ?? "", HOME: home, DENO_DIR: join(home, "deno") },
+    });
+    expect(JSON.parse(await new Response(child.stdout).text())).toEqual(
+      paths.map((path) => `Edited "${path}": 1 place, line 1\n     1\tx`),
+    );
+    for (const [path, , , group, mode] of rows) {
+      const { gid, mode: now } = await stat(join(temp.root, path));
+      expect([path, gid, now & 0o777]).toEqual([path, group, mode]);
+    }
   });
 });
 

@@ -41,7 +41,8 @@ export type Announce = (temporary: string) => Promise<() => void>;
 
 /**
  * Replaces or creates a file, after making the missing folders. Whoever reads sees the old file or the new one, never a part. Keeps the
- * mode of a file that is there and breaks its hard links; owner, times and extended attributes are those of a new file. Where anything
+ * mode of a file that is there, and its group where the user is in it (else what the group may do goes with it), and breaks its hard
+ * links; owner, times and extended attributes are those of a new file. Where anything
  * fails the old file stays, and no temporary file and no new folder is left; a temporary file that a killed process left in this folder,
  * and nobody knows of, is removed after a minute.
  *
@@ -162,7 +163,8 @@ async function replaceIn(place: string, name: string, replacement: Replacement):
         throw refused("its folder changed while it was written. Try again");
       }
       await handle.writeFile(content);
-      if (known !== undefined) await handle.chmod(known);
+      const isOfGroup = old === undefined || await takesGroup(handle, old.gid);
+      if (known !== undefined) await handle.chmod(isOfGroup ? known : withoutGroup(known));
       await handle.sync();
     } finally {
       await handle.close();
@@ -175,6 +177,17 @@ async function replaceIn(place: string, name: string, replacement: Replacement):
     throw error;
   }
   await folder.sync();
+}
+
+/** Gives an open file this group, as far as the user may; tells whether it has it now. */
+async function takesGroup(handle: FileHandle, group: number): Promise<boolean> {
+  const { uid, gid } = await handle.stat();
+  return gid === group || await handle.chown(uid, group).then(() => true, () => false);
+}
+
+/** A mode for a file that is of another group than before: that one may do what everyone may. */
+function withoutGroup(mode: number): number {
+  return mode & 0o707 | (mode & 0o007) << 3;
 }
 
 /** SHA-256 in hex, or null when nothing is there. */
