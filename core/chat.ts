@@ -16,6 +16,7 @@ import { askWithoutRefused } from "./model/refused_tool.ts";
 import { type Command, runChat, type TurnIo } from "./terminal/repl.ts";
 import type { Screen } from "./terminal/screen.ts";
 import type { OpenModel, Setup } from "./start.ts";
+import { whatIsNotKept } from "./state_file.ts";
 import { oneLine, visible } from "./text.ts";
 import { toolLines, toolList } from "./tool_list.ts";
 import { describeTrustable } from "./plugins/trust_notice.ts";
@@ -36,13 +37,18 @@ export async function chat({ setup, model, maxSteps, screen }: ChatOptions): Pro
   let offered = setup.registry.definitions;
   let ask = askFor(model, setup);
   const leaving = leavingLine(setup.policy, setup.registry.tools);
+  const unkept = whatIsNotKept(kept);
   if (model.note) screen.write(`${model.note}\n`);
   await runChat({
     header: {
       model: model.name,
       folder: root,
       fence: fence.landlock_abi ? `${fence.level} (Landlock ABI ${fence.landlock_abi})` : fence.level,
-      notices: [...deniedInside(setup.policy), ...(leaving === undefined ? [] : [leaving])],
+      notices: [
+        ...deniedInside(setup.policy),
+        ...(leaving === undefined ? [] : [leaving]),
+        ...(unkept === undefined ? [] : [unkept]),
+      ],
     },
     async *turn(text, io) {
       setup.undo.newTurn();

@@ -11,6 +11,7 @@ import type { Premises } from "./premises.ts";
 import { printFolder } from "./hosts/print_log.ts";
 import { shellPlace } from "./commands/shell_place.ts";
 import type { Setup } from "./start.ts";
+import { whatIsNotKept } from "./state_file.ts";
 import { VERSION } from "./options.ts";
 import { notTrusted } from "./tool_list.ts";
 
@@ -44,6 +45,7 @@ export function makeReport(examined: Examined): Report {
   const { root, broad, folders, kept, pluginFolders, policy, missing, catalog, registry, fence } = examined;
   const key = findKey();
   const unsendable = key && keyProblem(key);
+  const unkept = whatIsNotKept(kept);
   return {
     runtime: runtimeName(),
     version: VERSION,
@@ -62,6 +64,7 @@ export function makeReport(examined: Examined): Report {
     problems: [
       ...(broad === undefined ? [] : [`this folder is no workspace: ${broad}. ${NARROWER}`]),
       ...(unsendable === undefined ? [] : [unsendable]),
+      ...(unkept === undefined ? [] : [unkept]),
       ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
       ...[...catalog.setAside, ...notTrusted(catalog)].map(({ file, problem }) => `${file}: ${problem}`),
     ],

@@ -1,9 +1,10 @@
 /** Small JSON files in the state folder: read with care, written whole. */
 
+import { accessSync, constants, existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import process from "node:process";
 import { dirname } from "./path.ts";
-import { denoState, mayRead } from "./runtime.ts";
+import { deno, denoState, mayRead } from "./runtime.ts";
 
 /** What the file holds; undefined when there is none, or it cannot be read, or it is no JSON. */
 export async function readState(file: string): Promise<unknown> {
@@ -32,4 +33,28 @@ export async function writeState(file: string, value: unknown): Promise<boolean>
 /** Whether this process may write there without a question of the runtime's own. */
 export function mayWrite(path: string): boolean {
   return denoState({ name: "write", path }) === "granted";
+}
+
+/**
+ * What the user misses where the state folder, `kept` of the premises, cannot be written; undefined where it can. What Deno was not given
+ * is told elsewhere.
+ */
+export function whatIsNotKept(kept: string | undefined): string | undefined {
+  if (deno || kept !== undefined && canWrite(kept)) return undefined;
+  return `Nothing can be kept${
+    kept === undefined ? "" : ` in ${kept}`
+  }: there is no undo, and commands have no home and no folder for ` +
+    "temporary files. Set HOME or XDG_STATE_HOME to a folder that you can write";
+}
+
+/** The folder, or what it would be made in. */
+function canWrite(folder: string): boolean {
+  const above = dirname(folder);
+  if (!existsSync(folder) && above !== folder) return canWrite(above);
+  try {
+    accessSync(`${folder}/.`, constants.W_OK); // a file in its place is none
+    return true;
+  } catch {
+    return false;
+  }
 }

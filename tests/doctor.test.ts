@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Examined, makeReport, type Report, reportLines } from "../core/doctor.ts";
+import { join } from "../core/path.ts";
 import { parseArgv, VERSION } from "../core/options.ts";
 import { openPremises } from "../core/premises.ts";
 import { fixtureRegistry } from "./support/agent.ts";
@@ -44,6 +45,22 @@ describe("makeReport", () => {
       problems: [],
     });
     expect(report.plugins.map(({ name }) => name)).toEqual(["reads", "writes"]);
+  });
+
+  test("counts as a problem that nothing can be kept, and says what is missed", async () => {
+    await using temp = await tempWorkspace({ file: "" });
+    const [place, none] = [join(temp.root, "state/tenon"), join(temp.root, "file/tenon")];
+    const missed = "there is no undo, and commands have no home and no folder for temporary files. " +
+      "Set HOME or XDG_STATE_HOME to a folder that you can write";
+    for (
+      const [kept, problems] of [
+        [place, []],
+        [none, [`Nothing can be kept in ${none}: ${missed}`]],
+        [undefined, [`Nothing can be kept: ${missed}`]],
+      ] as const
+    ) {
+      expect(makeReport(await setupIn(temp.root, { kept })).problems).toEqual([...problems]);
+    }
   });
 
   test("counts as a problem a key that no header takes, and does not show it", async () => {
