@@ -1,7 +1,7 @@
 /** Small JSON files in the state folder: read with care, written whole. */
 
 import { accessSync, constants, existsSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import process from "node:process";
 import { dirname } from "./path.ts";
 import { deno, denoState, mayRead } from "./runtime.ts";
@@ -16,17 +16,21 @@ export async function readState(file: string): Promise<unknown> {
   }
 }
 
-/** Writes the file, for the user's eyes only: it is the old one or the new one, never a part. Tells whether that went well. */
+/** Writes the file, as `writeWhole` does. Tells whether that went well. */
 export async function writeState(file: string, value: unknown): Promise<boolean> {
-  if (!mayWrite(file)) return false;
+  return mayWrite(file) && await writeWhole(file, `${JSON.stringify(value)}\n`).then(() => true, () => false);
+}
+
+/** Writes a file, for the user's eyes only: it is the old one or the new one, never a part. Where it throws, nothing new is left. */
+export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   const part = `${file}.${process.pid}.new`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(part, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+    await writeFile(part, content, { mode: 0o600 });
     await rename(part, file);
-    return true;
-  } catch {
-    return false;
+  } catch (error) {
+    await unlink(part).catch(() => undefined); // the disk is full: it must not stay so for a part that nobody can use
+    throw error;
   }
 }
 

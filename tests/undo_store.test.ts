@@ -186,6 +186,13 @@ describe("a store for undo", () => {
     expect(await undo.kept()).toEqual(["old", "older"]);
   });
 
+  test("leaves no part of what it could not write", async () => {
+    await using undo = await open();
+    await mkdir(join(undo.place, "turns.json"), { recursive: true }); // so that the list can be written, but not put there
+    expect(await undo.add("1", "a", "old")).toBe("failed");
+    expect((await readdir(undo.place)).sort()).toEqual(["contents", "turns.json"]);
+  });
+
   test("keeps nothing without a folder", async () => {
     const store = openUndoStore(undefined);
     expect(store.isOpen).toBe(false);

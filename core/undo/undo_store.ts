@@ -1,13 +1,12 @@
 /** What files were before they were changed, in the state folder: turns in one list, contents by their hash. Bounded. */
 
-import { mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
-import process from "node:process";
+import { readdir, readFile, rm, stat, unlink } from "node:fs/promises";
 // @ts-types="../../node_modules/valibot/dist/index.d.mts"
 import * as v from "valibot";
 import { codeOf } from "../files/refusal.ts";
 import { type FileChange, Mode } from "../hosts/protocol.ts";
 import { basename, dirname, join } from "../path.ts";
-import { mayWrite, readState, writeState } from "../state_file.ts";
+import { mayWrite, readState, writeState, writeWhole } from "../state_file.ts";
 import { sha256Of } from "../hash.ts";
 
 /**
@@ -82,10 +81,7 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
     const sha256 = sha256Of(bytes);
     const file = join(contents, sha256);
     if ((await contentOf(sha256)) !== undefined) return sha256;
-    await mkdir(contents, { recursive: true, mode: 0o700 });
-    const part = `${file}.${process.pid}.new`;
-    await writeFile(part, bytes, { mode: 0o600 });
-    await rename(part, file);
+    await writeWhole(file, bytes);
     return sha256;
   }
 
