@@ -33,12 +33,13 @@ function handClock(): Clock & { goOn(ms: number): Promise<void> } {
 /** An asker at a terminal whose reads and times the test gives. */
 function openDesk() {
   const readers: ((key: Signal) => void)[] = [];
+  let away = 0;
   const keyboard: Keyboard = {
     listen(reader) {
       readers.push(reader);
       return () => void readers.splice(readers.lastIndexOf(reader), 1);
     },
-    suspend() {},
+    suspend: () => void away++,
     close() {},
   };
   const clock = handClock();
@@ -54,6 +55,7 @@ function openDesk() {
     read(bytes: string) {
       for (const key of decoder.push(new TextEncoder().encode(bytes))) readers.at(-1)?.(key);
     },
+    away: () => away,
     press: (key: Signal) => readers.at(-1)?.(key),
     /** What the next prompt begins with. */
     async nextLine() {
@@ -174,6 +176,13 @@ describe("a question takes for an answer", () => {
   test.each(HINTS)("one key alone, and says so %s", async (_, steps, hints) => {
     const { desk } = await ask({ steps }, (asker, signal) => asker.askKey("Run it?", CHOICES, { signal }));
     expect(desk.screen.written().split("Press one key:").length - 1).toBe(hints);
+  });
+
+  test("a key after Ctrl-Z, when it was put again and could be read", async () => {
+    const steps: Step[] = [READ, { name: "suspend" }, 5000, { name: "redraw" }, { name: "redraw" }, 10, "n", READ, "y"];
+    const { given, bells, desk } = await ask({ steps }, (asker) => asker.askKey("Run it?", CHOICES));
+    expect([given, bells, desk.away()]).toEqual(["y", 1, 1]);
+    expect(desk.screen.written().match(/Run it\?/g)).toHaveLength(2);
   });
 
   test("nothing more after its answer: an Enter out of habit is no part of the next line", async () => {

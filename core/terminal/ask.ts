@@ -29,7 +29,8 @@ export interface Asker {
    */
   readLine(history: readonly string[]): Promise<string | undefined>;
   /**
-   * Waits for one of the keys; `undefined` is no answer: Esc, Ctrl-C, Ctrl-D, the signal. Questions wait for one another.
+   * Waits for one of the keys; `undefined` is no answer: Esc, Ctrl-C, Ctrl-D, the signal. Questions wait for one another. Ctrl-Z goes
+   * to the shell, for a look at what it is about; the question is put again when it comes back.
    * A key counts only after a pause of `PAUSE_MS` in which the question could be read, and only when no other follows in
    * `ALONE_MS`: neither typing nor a paste answers, also where the terminal does not mark pastes. Whoever was typing when the
    * question came up goes on with the next line. All else that is typed at it is dropped, with a bell.
@@ -179,16 +180,28 @@ export function createAsker(keyboard: Keyboard, screen: Screen, { now, after }: 
       inTurn(options, async () => {
         if (options.above) screen.write(`${options.above}\n`);
         const keys = choices.map(({ key, label }) => `[${key}] ${label}`).join("  ");
-        screen.write(`${paint(screen, "yellow", visible(question))} ${keys} `);
-        const listening = createListening();
+        const put = () => screen.write(`${paint(screen, "yellow", visible(question))} ${keys} `);
+        put();
+        let listening = createListening();
+        let isAway = false;
         let misses = 0;
         let isHinted = false;
         let rungAt = -Infinity;
         let takeBack = () => {};
         const answer = await wait<Choice>(options.signal, (key, settle) => {
           if (NO_ANSWER.has(key.name)) return settle(undefined);
-          if (key.name === "redraw") return;
+          if (key.name === "redraw" && !isAway) return;
           takeBack();
+          if (key.name === "suspend") {
+            isAway = true;
+            screen.write("\n");
+            return keyboard.suspend();
+          }
+          if (key.name === "redraw") {
+            isAway = false;
+            put(); // a shell has written below it
+            return void (listening = createListening());
+          }
           const heard = listening();
           if (heard === "ahead") return keep(key);
           const choice = key.name === "text" ? choices.find((one) => one.key === key.text.toLowerCase()) : undefined;
