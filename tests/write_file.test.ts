@@ -319,6 +319,13 @@ describe("write_file", () => {
     ["a secret", "true", [write(".env", "KEY=1")], [
       'Cannot write ".env": files named like this hold secrets. Only the user can lift this, with --allow-write and the path',
     ], { ".env": null }],
+    ["tenon's own temporary file", "echo mine > .tenon-1a.tmp", [
+      write(".tenon-2b.tmp", "x"),
+      write(".tenon-1a.tmp", "x"),
+    ], [
+      'Cannot write ".tenon-2b.tmp": tenon\'s own temporary files are named like this. Use another name',
+      'Cannot write ".tenon-1a.tmp": tenon\'s own temporary files are named like this. Use another name',
+    ], { ".tenon-2b.tmp": null, ".tenon-1a.tmp": "mine\n" }],
     ["half a character", "true", [write("a.txt", "x\ud83d")], [
       "Cannot call write_file: content: it has half a character in it (a lone surrogate). Write the whole character",
     ], { "a.txt": null }],

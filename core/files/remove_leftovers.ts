@@ -21,7 +21,7 @@ export async function handler({ paths }: { paths: string[] }, context: Context):
   for (const path of paths) {
     if (!TEMPORARY.test(path.slice(path.lastIndexOf("/") + 1))) continue;
     try {
-      if (await workspace.resolve(path, "write") === path) await workspace.removeFile(path);
+      if (await workspace.resolve(path) === path) await workspace.removeFile(path);
     } catch {
       // It is gone, or no file of ours any more, or may not be removed.
     }

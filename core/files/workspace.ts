@@ -7,8 +7,8 @@ import { describeBytes } from "./encoding.ts";
 import { find, missing, shown } from "./finding.ts";
 import { type Grant, grantsNothing, rulesOf } from "./grant.ts";
 import { showName, toDisk } from "./name.ts";
-import { entriesIn, openFile } from "./opening.ts";
-import { childOf } from "../path.ts";
+import { entriesIn, openFile, TEMPORARY } from "./opening.ts";
+import { childOf, nameOf } from "../path.ts";
 import { readRange, textOf } from "./reading.ts";
 import { cannot, codeOf, refused } from "./refusal.ts";
 import { type Announce, overwriteFile, removeFile, removeFolder, replaceFile, type Replacement } from "./replacing.ts";
@@ -88,12 +88,17 @@ export async function openOwnWorkspace(grant: Grant, announce?: Announce): Promi
   }
 
   /** Where something that may be written is, or would be: the deepest folder that exists, and the names that are missing. */
-  async function locateTarget(path: string) {
+  async function locateTarget(path: string, isRemoval = false) {
     await checkRoot();
     const asked = readPath(path, rules);
     if (asked.folderEnd) throw refused(`it ends in a ${asked.folderEnd}. Name a file`);
     const found = await find(asked.path, rules, false);
-    rules.check(childOf(found.real, ...found.missing), "write");
+    const target = childOf(found.real, ...found.missing);
+    rules.check(target, "write");
+    if (!isRemoval && TEMPORARY.test(nameOf(target))) {
+      // It would be listed nowhere, and removed with what killed processes have left.
+      throw refused("tenon's own temporary files are named like this. Use another name");
+    }
     return found;
   }
 
@@ -208,7 +213,7 @@ export async function openOwnWorkspace(grant: Grant, announce?: Announce): Promi
 
     removeFile: (path, replaces) =>
       attempt("remove", path, async () => {
-        const { real, missing } = await locateTarget(path);
+        const { real, missing } = await locateTarget(path, true);
         if (missing.length > 0) throw refused("it is no longer there");
         await removeFile(real, replaces);
       }),
