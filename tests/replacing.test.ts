@@ -32,6 +32,28 @@ describe("writeText with what it replaces", () => {
     expect((await readdir(temp.root)).filter((name) => name !== "a.txt")).toEqual([]);
   });
 
+  // Each looks, both find what they replace, and then both rename.
+  const racing = [["of the same file", "old", sha256("old")], ["where none is", null, null]] as const;
+  test.skipIf(process.platform !== "linux").each(racing)(
+    "lets one of two at once through, %s",
+    async (_, there, replaces) => {
+      await using temp = await tempWorkspace();
+      for (let round = 0; round < 30; round++) {
+        const path = `${round}.txt`;
+        if (there !== null) await temp.workspace.writeText(path, there);
+        const texts = ["one", "other"];
+        const writes = texts.map((text) =>
+          temp.workspace.writeText(path, text, { replaces }).then(() => text, messageOf)
+        );
+        const answers = await Promise.all(writes);
+        const done = answers.filter((answer) => texts.includes(answer));
+        expect(done).toEqual([await temp.workspace.readText(path)]);
+        expect(answers.find((answer) => !texts.includes(answer))).toEndWith("Read it with read_file first");
+      }
+      expect((await readdir(temp.root)).filter((name) => name.startsWith("."))).toEqual([]);
+    },
+  );
+
   test("is compared over more than one chunk", async () => {
     const large = `${"x".repeat(2_500_000)}y`;
     await using temp = await tempWorkspace({ "a.txt": large });

@@ -2,11 +2,13 @@
 
 import { Buffer } from "node:buffer";
 import { constants, type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises";
-import { sha256Of, startSha256 } from "../hash.ts";
+import { bytesIn, hashOf } from "./contents.ts";
+import { sha256Of } from "../hash.ts";
 import { toDisk } from "./name.ts";
 import { type Folder, isAt, NOT_THROUGH, openFile, openFolder, TEMPORARY } from "./opening.ts";
 import { childOf, nameOf, parentOf } from "../path.ts";
 import { codeOf, refused } from "./refusal.ts";
+import { renameStrictly } from "./swapping.ts";
 
 /** What an open is refused with, by the file's mode or by the fence. */
 const NOT_PERMITTED = new Set(["EACCES", "EPERM"]);
@@ -16,9 +18,6 @@ const NOT_EMPTY = new Set(["ENOTEMPTY", "EEXIST"]);
 
 /** A temporary file that nobody wrote to for so long was left by a process that was killed. Milliseconds. */
 const STALE_MS = 60_000;
-
-/** Bytes that are read at once. */
-const CHUNK = 1_000_000;
 
 export interface Replacement {
   /** A real path: the file itself, or the folder that `names` begin in. */
@@ -46,7 +45,8 @@ export type Announce = (temporary: string) => Promise<() => void>;
  * fails the old file stays, and no temporary file and no new folder is left; a temporary file that a killed process left in this folder,
  * and nobody knows of, is removed after a minute.
  *
- * `replaces` is compared at the last moment, but not at one and the same as the rename: no system has both in one.
+ * `replaces` is compared at the last moment, and under Bun on Linux once more with what the rename took away; elsewhere what comes in the
+ * moment between is lost.
  */
 export async function replaceFile(replacement: Replacement): Promise<void> {
   const { real, names, replaces } = replacement;
@@ -169,14 +169,33 @@ async function replaceIn(place: string, name: string, replacement: Replacement):
     } finally {
       await handle.close();
     }
-    if (replaces !== undefined && await hashOf(target) !== replaces) throw refused(changed(replaces));
-    await rename(temporary, target);
+    await putInPlace(temporary, target, replaces);
     gone?.();
   } catch (error) {
     await unlink(temporary).then(gone, () => undefined);
     throw error;
   }
   await folder.sync();
+}
+
+/**
+ * Renames a temporary file to its target, if that is still the one that it replaces. Whatever else came there since the look before is
+ * taken away for a moment, seen and put back, where the system can do that (`renameStrictly`).
+ */
+async function putInPlace(
+  temporary: string | Buffer,
+  target: string | Buffer,
+  replaces: Replacement["replaces"],
+): Promise<void> {
+  if (replaces === undefined) return await rename(temporary, target);
+  if (await hashOf(target) !== replaces) throw refused(changed(replaces));
+  const done = await renameStrictly(temporary, target, replaces === null ? "to a free name" : "both ways");
+  if (done === "taken") throw refused(changed(replaces));
+  if (done === "unknown") return await rename(temporary, target);
+  if (replaces === null) return;
+  if (await hashOf(temporary).catch(() => undefined) === replaces) return await unlink(temporary);
+  if (await renameStrictly(temporary, target, "both ways") !== "done") await rename(temporary, target);
+  throw refused(changed(replaces));
 }
 
 /** Gives an open file this group, as far as the user may; tells whether it has it now. */
@@ -188,39 +207,6 @@ async function takesGroup(handle: FileHandle, group: number): Promise<boolean> {
 /** A mode for a file that is of another group than before: that one may do what everyone may. */
 function withoutGroup(mode: number): number {
   return mode & 0o707 | (mode & 0o007) << 3;
-}
-
-/** SHA-256 in hex, or null when nothing is there. */
-async function hashOf(target: string | Buffer): Promise<string | null> {
-  try {
-    await using handle = await open(target, constants.O_RDONLY | NOT_THROUGH);
-    return await hashIn(handle);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw error;
-  }
-}
-
-/** SHA-256 in hex of an open file. */
-async function hashIn(handle: FileHandle): Promise<string> {
-  const hash = startSha256();
-  for await (const chunk of chunksIn(handle)) hash.update(chunk);
-  return hash.digest("hex");
-}
-
-async function bytesIn(handle: FileHandle): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksIn(handle)) chunks.push(chunk.slice());
-  return Buffer.concat(chunks);
-}
-
-/** An open file from its beginning, each chunk good until the next one; its position stays. */
-async function* chunksIn(handle: FileHandle): AsyncGenerator<Uint8Array> {
-  const chunk = new Uint8Array(CHUNK);
-  for (let [at, size] = [0, -1]; size !== 0; at += size) {
-    size = (await handle.read(chunk, 0, CHUNK, at)).bytesRead;
-    yield chunk.subarray(0, size);
-  }
 }
 
 function changed(replaces: string | null): string {
