@@ -70,7 +70,8 @@ export async function openPremises(
   if (!deno) return { ...common, policy: wanted, missing: [] };
   const api = hostOf(options.baseUrl ?? readEnv("ANTHROPIC_BASE_URL"));
   const { policy: given, missing } = cutWithDeno(wanted, denoState, SHELLS);
-  const needs = programNeeds(denoState, { api, pluginFolders: [ownPluginFolder(), ...further] });
+  const { state } = folders;
+  const needs = programNeeds(denoState, { api, pluginFolders: [ownPluginFolder(), ...further], state });
   return { ...common, policy: given, missing: [...missing, ...needs] };
 }
 

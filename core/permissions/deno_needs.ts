@@ -8,10 +8,12 @@ export interface Needs {
   api: string;
   /** Folders that plugins are looked for in: absolute. */
   pluginFolders: readonly string[];
+  /** The state folder: absolute. */
+  state: string | undefined;
 }
 
 /** To `query` a flag that denies and `--ignore-env` look the same: both are told as a grant that is not there. */
-export function programNeeds(query: DenoQuery, { api, pluginFolders }: Needs): Missing[] {
+export function programNeeds(query: DenoQuery, { api, pluginFolders, state }: Needs): Missing[] {
   const missing: Missing[] = [];
 
   function need(feature: string, flag: string, anyOf: readonly DenoDescriptor[]): void {
@@ -27,11 +29,13 @@ export function programNeeds(query: DenoQuery, { api, pluginFolders }: Needs): M
   need("the key", "--allow-env=ANTHROPIC_*", env("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"));
   need(`the API at ${api}`, `--allow-net=${api}`, [{ name: "net", host: api }]);
   need("your home folder", "--allow-env=HOME", env("HOME", "USERPROFILE"));
-  for (const path of pluginFolders) {
-    need(`plugins in ${oneLine(path)}`, oneLine(`--allow-read=${path.replaceAll(",", ",,")}`), [{
-      name: "read",
-      path,
-    }]);
+  const files = (feature: string, name: "read" | "write", path: string) =>
+    need(feature, oneLine(`--allow-${name}=${path.replaceAll(",", ",,")}`), [{ name, path }]);
+  for (const path of pluginFolders) files(`plugins in ${oneLine(path)}`, "read", path);
+  if (state !== undefined) {
+    for (const name of ["read", "write"] as const) {
+      files(`undo, and all else that is kept in ${oneLine(state)}`, name, state);
+    }
   }
   return missing;
 }
