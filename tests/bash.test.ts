@@ -309,6 +309,11 @@ const ENDS_OF_A_COMMAND: Ending[] = [
 const ENDS_OF_A_HOST: Ending[] = [
   { way: "SIGKILL to its host", last: "sleep 60", by: killHosts, says: /^Cannot run bash: its process was ended$/ },
   { way: "the end of its host, which it killed", last: `${WAIT}; kill -9 $PPID; sleep 60`, says: /was ended$/ },
+  {
+    way: "a stop of its host",
+    last: `${WAIT}; kill -STOP $PPID; sleep 60`,
+    says: /was stopped by a signal, and was ended$/,
+  },
   { way: "SIGKILL to all that it may signal", last: `${WAIT}; kill -9 -1; sleep 60`, says: /was ended$/ },
 ];
 
@@ -316,13 +321,18 @@ const ENDS_OF_TENON: Ending[] = [
   { way: "an interrupt (B25)", last: "sleep 60", by: ({ pid }) => process.kill(pid, "SIGINT"), says: /interrupt/ },
   { way: "two interrupts", last: "sleep 60", by: interruptTwice },
   { way: "SIGTERM to tenon", last: "sleep 60", by: ({ pid }) => process.kill(pid, "SIGTERM") },
-  { way: "SIGKILL to tenon", last: "sleep 60", by: ({ pid }) => process.kill(pid, "SIGKILL") },
+  { way: "SIGKILL to tenon", last: "sleep 60", by: killTenon },
+  { way: "SIGKILL to tenon, whose host it stopped", last: "kill -STOP $PPID; sleep 60", by: killTenon },
 ];
 
 /** Where nothing keeps a command from it. */
 const ENDS_BY_A_COMMAND: Ending[] = [
   { way: "SIGKILL to tenon by the command", last: `${WAIT}; kill -9 $PPID; sleep 60`, says: /tenon ended/ },
 ];
+
+function killTenon({ pid }: Shell): void {
+  process.kill(pid, "SIGKILL");
+}
 
 async function interruptTwice({ pid }: Shell): Promise<void> {
   process.kill(pid, "SIGINT");

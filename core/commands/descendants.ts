@@ -22,6 +22,8 @@ export interface ProcessRow extends Descendant {
   parent: number;
   /** Ended, and waiting to be reaped. */
   dead: boolean;
+  /** By a signal: it goes on when it is told to. */
+  stopped: boolean;
 }
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -108,21 +110,22 @@ export function treeBelow(root: number, rows: readonly ProcessRow[], spared: Rea
 export function parseStat(stat: string): ProcessRow | undefined {
   const [, pid, name = "", state, parent] = /^(\d+) \((.*)\) (\S) (\d+) /s.exec(stat) ?? [];
   if (pid === undefined) return undefined;
-  return { pid: Number(pid), name, parent: Number(parent), dead: state === "Z" || state === "X" };
+  const dead = state === "Z" || state === "X";
+  return { pid: Number(pid), name, parent: Number(parent), dead, stopped: state === "T" };
 }
 
 function readProcesses(): ProcessRow[] {
-  const rows: ProcessRow[] = [];
-  for (const entry of readdirSync("/proc")) {
-    if (!/^\d+$/.test(entry)) continue;
-    try {
-      const row = parseStat(readFileSync(`/proc/${entry}/stat`, "utf8"));
-      if (row) rows.push(row);
-    } catch {
-      // It ended meanwhile.
-    }
+  const pids = readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+  return pids.map((pid) => readProcess(Number(pid))).filter((row) => row !== undefined);
+}
+
+/** Undefined when it has ended, and where the kernel tells nothing of processes in /proc. */
+export function readProcess(pid: number): ProcessRow | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return undefined;
   }
-  return rows;
 }
 
 function send(pid: number, signal: "SIGSTOP" | "SIGKILL"): void {

@@ -34,6 +34,7 @@ const F_DUPFD_CLOEXEC = 1030;
 const RLIMIT_NOFILE = 7;
 const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
+const SIGCONT = 18;
 
 /** Those of the pipes from and to core. */
 interface Handles {
@@ -120,13 +121,14 @@ function moveUp(kernel: Kernel, handle: number): number {
 
 /**
  * Even if core is killed while a handler spins, so that nobody here would notice. prctl(2). A host that starts programs
- * must not go like that: it hears the end of its channel, and takes with it all that runs below.
+ * must not go like that: it hears the end of its channel, and takes with it all that runs below, also when a command had stopped it.
  */
 async function endWithCore(corePid: number, startsPrograms: boolean): Promise<void> {
   if (startsPrograms) {
     const below = await openDescendants();
     process.on("exit", () => below?.end());
-  } else (await openKernel()).call("prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  }
+  (await openKernel()).call("prctl", PR_SET_PDEATHSIG, startsPrograms ? SIGCONT : SIGKILL, 0, 0, 0);
   if (process.ppid !== corePid) process.exit(0);
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
-import { children, type Descendants, openDescendants } from "../commands/descendants.ts";
+import { children, type Descendants, openDescendants, readProcess } from "../commands/descendants.ts";
 import { ownCommand } from "../fence/fence.ts";
 import type { Connection } from "./running_host.ts";
 import { MESSAGE_LIMIT } from "./protocol.ts";
@@ -12,6 +12,9 @@ import type { HostSetup } from "./host_main.ts";
 
 /** How much of what a host printed is kept for the reason of its end. */
 const TAIL = 4000;
+
+/** A command that stops its host also stops the clock that would end it. Milliseconds between two looks. */
+const LOOK_MS = 1000;
 
 let below: Descendants | undefined;
 
@@ -27,6 +30,8 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
   const startsPrograms = setup.rules?.exec ?? true;
   if (child.pid !== undefined) children.add(child.pid);
   if (startsPrograms) void openDescendants().then((opened) => below = opened);
+  const looks = startsPrograms ? setInterval(endIfStopped, LOOK_MS) : undefined;
+  looks?.unref();
   const closed = Promise.withResolvers<string>();
   let receive: (message: unknown) => void = () => {};
   let printed = "";
@@ -36,6 +41,12 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
     endGroup(child);
     // Core starts nothing but hosts: what else is below it, a host has left.
     if (startsPrograms) below?.end([...children].filter((pid) => pid !== child.pid));
+  }
+
+  function endIfStopped(): void {
+    if (child.pid === undefined || !readProcess(child.pid)?.stopped) return;
+    ended = "its process was stopped by a signal, and was ended";
+    kill();
   }
 
   readLines(child, (line) => receive(parsed(line)), () => {
@@ -49,6 +60,7 @@ export function connectProcess(setup: HostSetup, env: { [name: string]: string }
   child.stdin?.on("error", () => {}); // it is gone; `close` tells
   child.on("error", () => closed.resolve("its process could not be started"));
   child.on("exit", () => {
+    clearInterval(looks);
     if (child.pid !== undefined) children.delete(child.pid);
     kill(); // what it started and left behind
   });
