@@ -3,7 +3,9 @@
 import type { Hosts } from "../hosts/hosts.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { importProblem } from "./import_problem.ts";
+import { basename, extname } from "../path.ts";
 import type { Closure } from "./plugin_closure.ts";
+import { otherName } from "./plugins.ts";
 
 export interface Failure {
   /** In words for the author. */
@@ -24,7 +26,10 @@ export async function loadPlugin(
   if (problem !== undefined) return { problem, in: "beside" };
   try {
     const [loaded] = await hosts.load({ file, ...(inspect ? { inspect } : {}) });
-    return loaded ?? { problem: "did not load", in: "host" };
+    if (!loaded) return { problem: "did not load", in: "host" };
+    // The host has checked it; but while it was imported the file could speak in its place, and name itself like another one.
+    const other = otherName(loaded.definition.name, basename(file, extname(file)));
+    return other === undefined ? loaded : { problem: other, in: "host" };
   } catch (error) {
     const { message, cause } = error instanceof Error ? error : new Error("did not load");
     if (cause === "plugin") return { problem: message, in: "file" };

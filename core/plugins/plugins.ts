@@ -39,6 +39,11 @@ export function nameIsTaken(name: string, by: string): string {
   return `the name "${name}" is taken (${by}). Give the file and its tool another`;
 }
 
+/** Why a tool of this name does not come from this file; undefined when they are called the same. */
+export function otherName(name: string, fileName: string): string | undefined {
+  return name === fileName ? undefined : `definition.name: is "${name}", but the file is called "${fileName}"`;
+}
+
 /** Default and greatest limit of one call in milliseconds. */
 export const TIMEOUT_MS = 120_000;
 export const MAX_TIMEOUT_MS = 600_000;
@@ -119,9 +124,9 @@ export async function checkPlugin(
     preview?: Preview;
   };
   if (definition === undefined) {
-    const other = "default" in module ? "; a default export does not count" : "";
+    const hint = "default" in module ? "; a default export does not count" : "";
     throw new Error(
-      `has no export "definition"${other}. Write export const definition = { name, description, input_schema }`,
+      `has no export "definition"${hint}. Write export const definition = { name, description, input_schema }`,
     );
   }
   if (typeof definition !== "object" || definition === null) {
@@ -138,7 +143,8 @@ export async function checkPlugin(
   if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new Error("definition.name: needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
   }
-  if (name !== fileName) throw new Error(`definition.name: is "${name}", but the file is called "${fileName}"`);
+  const other = otherName(name, fileName);
+  if (other !== undefined) throw new Error(other);
   if (typeof description !== "string" || stripped(description).trim() === "") {
     throw new Error("definition.description: the model needs a sentence on what it does and when to use it");
   }
