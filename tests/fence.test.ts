@@ -151,6 +151,23 @@ describe.each(USERS)("enterFence as $name", (user) => {
     }
   });
 
+  kernelTest("keeps who writes nothing from changing modes and times, and leaves both to who writes", async () => {
+    using folders = makeFolders();
+    const file = join(folders.outside, "mode");
+    const rows: [write: string[], outcome: string][] = [[[], "EPERM"], [[folders.tmp], "done"]];
+    for (const [write, outcome] of rows) {
+      prepare(folders);
+      if (user.before.length > 0) chownSync(file, 65534, 65534);
+      const rules = rulesFor(folders, { write, exec: false });
+      const layers = [{ ...rules, read: [...rules.read, file] }];
+      expect(await runFenced(user, folders, { layers, act: "changeKind", input: file })).toEqual({
+        mode: outcome,
+        times: outcome,
+        handle: outcome,
+      });
+    }
+  });
+
   kernelTest("leaves no capability and no way to gain one", async () => {
     using folders = makeFolders();
     const { stdout } = await shell(user, folders, "grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status");

@@ -6,7 +6,7 @@ import type { FenceRules, FenceStatus } from "./fence_rules.ts";
 import { demand, type Kernel, openKernel } from "./kernel.ts";
 import { landlockAbi, restrictFiles } from "./landlock.ts";
 import { openOnLinux, openWithGuardOnly } from "./not_covered.ts";
-import { hasSeccomp, installFilter, refusals, STARTING_PROGRAMS } from "./seccomp.ts";
+import { CHANGING_FILES, hasSeccomp, installFilter, refusals, STARTING_PROGRAMS } from "./seccomp.ts";
 
 const PR_SET_DUMPABLE = 4;
 const PR_SET_NO_NEW_PRIVS = 38;
@@ -38,7 +38,8 @@ export async function enterLinuxFence(rules: FenceRules, argv: string[], env: Re
   dropCapabilities(kernel);
   // 5. Files, then calls: the filter is last, so that it cannot refuse a step before it.
   restrictFiles(kernel, abi, rules);
-  installFilter(kernel, refusals(rules.sockets, abi), "this");
+  const changes = rules.write.length + rules.writeOnly.length > 0 ? [] : CHANGING_FILES;
+  installFilter(kernel, [...refusals(rules.sockets, abi), ...changes], "this");
   // 6. One thread, the same program, an environment that is only what the caller gave.
   return replaceProcess(kernel, argv, env);
 }

@@ -12,7 +12,7 @@ function openOfSystem(places: string): string {
 export function openOnLinux(abi: number): string[] {
   return [
     openOfSystem("/usr, parts of /etc, /proc"),
-    "files outside: whether they exist, and their times, modes, owners and attributes, which can also be changed where you may",
+    "files outside: whether they exist, and their times, modes, owners and attributes; tools that write can also change these",
     "folders outside: the names of files that change in them can be watched",
     "other processes: their names and command lines can be read",
     "hard links in the workspace to files outside: they are files of the workspace",

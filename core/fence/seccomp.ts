@@ -146,6 +146,16 @@ export function refusals(sockets: FenceRules["sockets"], abi: number): Refusal[]
   ];
 }
 
+/**
+ * What is refused to a process that may write nothing: modes, owners, times and attributes, which Landlock does not see. With
+ * them it would take away, or open, what lies outside of every grant.
+ */
+export const CHANGING_FILES: Refusal[] = ([
+  ...["chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"],
+  ...["utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat"],
+  ...["removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"],
+] as Syscall[]).map((call) => ({ call, errno: EPERM }));
+
 /** What is refused to a process that may start no further program. */
 export const STARTING_PROGRAMS: Refusal[] = [{ call: "execve", errno: EPERM }, { call: "execveat", errno: EPERM }];
 

@@ -3,6 +3,9 @@
 /** Processors that the fence knows, as `process.arch` names them. */
 export type Arch = "x64" | "arm64";
 
+/** Where a processor has no call of that name: no call has this number. */
+export const NO_NUMBER = 0xffffffff;
+
 /**
  * `name: [x86-64, aarch64]`, from the kernel's arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
  * From 424 on the two agree.
@@ -107,6 +110,28 @@ const NUMBERS = {
   sendto: [44, 206],
   socket: [41, 198],
   socketpair: [53, 199],
+  // What a file is, besides its bytes.
+  chmod: [90, NO_NUMBER],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
+  chown: [92, NO_NUMBER],
+  lchown: [94, NO_NUMBER],
+  fchown: [93, 55],
+  fchownat: [260, 54],
+  utime: [132, NO_NUMBER],
+  utimes: [235, NO_NUMBER],
+  futimesat: [261, NO_NUMBER],
+  utimensat: [280, 88],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
+  setxattrat: [463, 463],
+  removexattr: [197, 14],
+  lremovexattr: [198, 15],
+  fremovexattr: [199, 16],
+  removexattrat: [466, 466],
+  file_setattr: [469, 469],
   // Terminal and files.
   ioctl: [16, 29],
   truncate: [76, 45],

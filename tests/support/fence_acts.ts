@@ -1,6 +1,6 @@
 /** What `fenced.ts` does in the innermost layer. */
 
-import { readSync } from "node:fs";
+import { chmodSync, futimesSync, openSync, readSync, utimesSync } from "node:fs";
 import { denyExec, type FenceCheck, hardenCore, limitMemory, selfTest } from "../../core/fence/fence.ts";
 import * as probes from "./fence_probes.ts";
 import { raw } from "./raw_calls.ts";
@@ -53,6 +53,13 @@ export const ACTS: Record<string, Act> = {
     if (limit !== undefined) await limitMemory(limit);
     return await outcomeOf(() => new Uint8Array(bytes).length);
   },
+
+  /** The codes of changing what a file is, by its path and by a handle. */
+  changeKind: async (file: string) => ({
+    mode: await outcomeOf(() => chmodSync(file, 0o600)),
+    times: await outcomeOf(() => utimesSync(file, 1, 1)),
+    handle: await outcomeOf(() => futimesSync(openSync(file, "r"), 1, 1)),
+  }),
 
   /** What an open handle gives to be read. */
   readHandle(handle: number) {
