@@ -80,18 +80,19 @@ function askFor({ askWith }: OpenModel, { registry, catalog }: Setup): Ask {
 
 /** Puts the question whether what lies in the workspace is trusted; what was refused is asked for again once it changed. */
 function trustAsker({ catalog, root }: Setup) {
-  const answered = new Set<string>();
+  const refused = new Map<string, string>();
   return async (untrusted: Catalog["untrusted"], io: TurnIo, screen: Screen): Promise<boolean> => {
     let isAny = false;
     for (const plugin of untrusted) {
-      const key = `${plugin.file} ${plugin.closure.sha256}`;
-      if (answered.has(key)) continue;
+      const { file, closure: { sha256 } } = plugin;
+      if (refused.get(file) === sha256) continue;
       const answer = await io.askKey(`Trust the plugin ${describeTrustable(plugin, root)}?`, TRUST);
       if (answer === undefined) break;
-      answered.add(key);
+      refused.set(file, sha256);
       if (answer !== "y") continue;
       try {
         await catalog.trust(plugin);
+        refused.delete(file);
         isAny = true;
       } catch (error) {
         screen.write(`Not trusted: ${visible(error instanceof Error ? error.message : String(error))}\n`);

@@ -300,7 +300,8 @@ describe.concurrent("a chat in a folder that holds", () => {
     const called = () => reply({ calls: [{ name: "a", input: {} }] });
     await using api = await fakeApi([
       ...[reply({ text: "answer one" }), called(), reply({ text: "answer two" })],
-      ...[called(), reply({ text: "answer three" }), reply({ text: "answer four" }), reply({ text: "answer five" })],
+      ...[called(), reply({ text: "answer three" }), called(), reply({ text: "answer four" })],
+      ...[reply({ text: "answer five" }), reply({ text: "answer six" })],
     ]);
     const args = ["--base-url", api.url, "-m", "fake-model"];
     await using pty = openPty([...await command(way, temp, new URL(api.url).host), ...args], {
@@ -335,10 +336,17 @@ describe.concurrent("a chat in a folder that holds", () => {
     expect(pty.since()).not.toContain("starts anew"); // the definition has the same bytes
     expect(pty.since()).toContain("third");
 
-    expect(await say(pty, "go", "answer four")).not.toContain("Trust");
+    // Back to what was trusted two versions ago: the last yes alone holds.
+    await writeFiles(temp.root, { [`${folder}/a.ts`]: plugin("a", "second") });
+    await say(pty, "go", "permissions: read; changed since it was trusted: a.ts)?");
+    await press(pty, "y", "answer four");
+    await pty.until(PROMPT);
+    expect(pty.since()).toContain("second");
+
+    expect(await say(pty, "go", "answer five")).not.toContain("Trust");
     await temp.sh(`rm ${folder}/a.ts`);
     expect(await say(pty, "/reload", "Tool gone: a")).toContain("The tools changed: the prompt cache starts anew");
-    await say(pty, "go", "answer five");
+    await say(pty, "go", "answer six");
     expect(offers()).toBe(false);
   });
 
