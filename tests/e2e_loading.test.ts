@@ -57,6 +57,16 @@ const imports: [what: string, source: string, verdict: string][] = [
     'imports "zod", which is not there: types alone are imported without it by import type { … } from "zod"',
   ],
   ["lent", 'import { string } from "valibot"; import { type Handler } from "tenon";', "good"],
+  [
+    "lent_part",
+    'import { x } from "valibot/x"; x;',
+    'imports "valibot/x", but the program has "valibot" itself alone. Import that',
+  ],
+  [
+    "tenon_part",
+    'import { Tool } from "tenon/core/tool.ts";',
+    'imports "tenon/core/tool.ts", but the program has "tenon" itself alone. Import that',
+  ],
   ["node", 'import fs from "node:fs"; import path from "path"; import { test } from "node:test";', "good"],
   [
     "node_unknown",
@@ -91,6 +101,16 @@ const imports: [what: string, source: string, verdict: string][] = [
     'import d from "./lib/d.json"; d;',
     'imports "./lib/d.json" without saying what it is. Write: from "./lib/d.json" with { type: "json" }',
   ],
+  ["json_as_text", 'import d from "./lib/d.json" with { type: "text" }; d;', "good"],
+  ["data_as_text", 'import d from "./lib/d.yaml" with { type: "text" }; d;', "good"],
+  [
+    "data",
+    'import d from "./lib/d.yaml"; d;',
+    'imports "./lib/d.yaml", which is no code. As text: from "./lib/d.yaml" with { type: "text" }',
+  ],
+  ["part", 'import { x } from "parts/x"; x;', "good"],
+  ["part_closed", 'import { x } from "parts/y"; x;', 'imports "parts/y", which its package does not have'],
+  ["part_missing", 'import x from "whole/none.js"; x;', 'imports "whole/none.js", which its package does not have'],
   [
     "below",
     'import "./lib/needs.ts";',
@@ -116,6 +136,10 @@ test("what a plugin imports is looked at in the same way on every runtime, befor
     "p/lib/x.ts": "export const x = 1;",
     "p/lib/mod.ts": "export const x = 1;",
     "p/lib/d.json": "{}",
+    "p/lib/d.yaml": "a: 1",
+    "p/node_modules/parts/package.json": '{ "name": "parts", "type": "module", "exports": { "./x": "./x.js" } }',
+    "p/node_modules/parts/x.js": "export const x = 1;",
+    "p/node_modules/whole/package.json": '{ "name": "whole" }',
     "p/lib/needs.ts": '\nimport { a } from "./gone.ts";',
     ...Object.fromEntries(imports.map(([name, source]) => [`p/${name}.ts`, plugin(name, source)])),
   });
@@ -142,6 +166,12 @@ const lines: [name: string, source: string, place: string][] = [
     "no_such_export",
     `${TYPES}import { nope } from "./lib/x.ts"; nope;`,
     'line 6: imports nope, which "x.ts" does not export',
+  ],
+  ["no_default", `${TYPES}import x from "./lib/x.ts"; x;`, 'line 6: imports default, which "x.ts" does not export'],
+  [
+    "no_default_lent",
+    `${TYPES}import v from "valibot"; v;`,
+    'line 6: imports default, which "valibot" does not export',
   ],
   ["bad_expression", `${TYPES}const good = /a[/]b/g;\nconst bad = /(/;`, "line 7: "],
   ["throws", `${TYPES}throw new Error("boom");`, "line 6: throws while it is imported: boom"],
@@ -174,7 +204,11 @@ test("the line of what is wrong is told on every runtime, without a path of this
 });
 
 const LINK = "is a link to a file outside its folder. Copy the file here, or name its folder with --plugins";
-const NAME = "definition.name: needs 1 to 64 of the characters a–z A–Z 0–9 _ -";
+const TWIN = (other: string) =>
+  `is called like ${other} but for upper and lower case, which not every system tells apart`;
+const COMMON =
+  "exports nothing. Write export const definition = { name, description, input_schema }, and no module.exports";
+const NAME = "its name is the tool's, and needs 1 to 64 of the characters a–z A–Z 0–9 _ -";
 const UTF8 = "is not UTF-8 text. Save it as UTF-8";
 const odd: [file: string, make: string, verdict: string][] = [
   ["good.ts", "", "good"],
@@ -200,6 +234,11 @@ const odd: [file: string, make: string, verdict: string][] = [
   ["latin1.ts", `PLUGIN latin1 > latin1.ts; printf '// \\351\\n' >> latin1.ts`, UTF8],
   ["utf16.ts", `printf '\\377\\376e\\000' > utf16.ts`, UTF8],
   ["with space.ts", `PLUGIN 'with space' > 'with space.ts'`, NAME],
+  ["q?.ts", "PLUGIN q > 'q?.ts'", NAME],
+  ["Twin.ts", "PLUGIN Twin > Twin.ts", TWIN("twin.ts")],
+  ["twin.ts", "PLUGIN twin > twin.ts", TWIN("Twin.ts")],
+  ["common.js", `echo 'exports.definition = { name: "common" };' > common.js`, COMMON],
+  ["assigns.ts", "echo 'export = { definition: {} };' > assigns.ts", COMMON],
   ["wörter.ts", "PLUGIN wörter > wörter.ts", NAME],
   ["🦊.ts", "PLUGIN 🦊 > 🦊.ts", NAME],
   ["p%41#1.ts", "PLUGIN 'p%41#1' > 'p%41#1.ts'", NAME],

@@ -1,8 +1,8 @@
 /** What keeps a plugin from being imported, told from the text of its imports: the same words on every runtime. */
 
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { type Closure, CODE, LENT } from "./plugin_closure.ts";
-import { dirname, extname, isInside, join, relative, SEPARATOR } from "../path.ts";
+import { basename, dirname, extname, isInside, join, relative, SEPARATOR } from "../path.ts";
 import { isExecutable, programFolder } from "../runtime.ts";
 import { realOf } from "../place.ts";
 import { shellWord } from "./shell_word.ts";
@@ -17,6 +17,8 @@ const NODE = new Set(
     "stream/promises stream/web string_decoder sys test timers timers/promises tls trace_events tty url util util/types v8 " +
     "vm wasi worker_threads zlib").split(" "),
 );
+/** Endings of code beside those of plugins that both runtimes take. */
+const OTHER_CODE = new Set([".cjs", ".cts", ".jsx", ".tsx", ".wasm"]);
 /** These are there only with `node:` before them. */
 const PREFIXED = new Set(["sqlite", "test"]);
 
@@ -35,6 +37,9 @@ export async function importProblem(plugin: string, { files }: Pick<Closure, "fi
     const where = path === plugin ? "" : `${nameIn(folder, path)} `;
     const text = textOf(bytes);
     if (text === undefined) return `${where}is not UTF-8 text. Save it as UTF-8`;
+    if (path === plugin && isCommonJs(text)) return NO_EXPORTS;
+    const twin = await twinOf(path);
+    if (twin !== undefined) return `${where}is called like ${oneLine(twin, 80)} ${TWINS}`;
     for (const one of readStaticImports(text)) {
       const problem = await problemOf(one, path, folder);
       if (problem !== undefined) return `${where}line ${one.line}: ${problem}`;
@@ -43,6 +48,23 @@ export async function importProblem(plugin: string, { files }: Pick<Closure, "fi
     }
   }
   return undefined;
+}
+
+const NO_EXPORTS =
+  "exports nothing. Write export const definition = { name, description, input_schema }, and no module.exports";
+
+/** Bun runs such a file, and Deno does not. Whoever writes `export`, be it in a comment, is left to the runtime. */
+function isCommonJs(text: string): boolean {
+  return /\bexports\b|\bexport\s*=/.test(text) && !/\bexport\b(?!\s*=)/.test(text);
+}
+
+const TWINS = "but for upper and lower case, which not every system tells apart";
+
+/** A file beside it whose name Bun takes for the same: it imports one of them for both. */
+async function twinOf(path: string): Promise<string | undefined> {
+  const name = basename(path);
+  const names = await readdir(dirname(path)).catch(() => []);
+  return names.find((other) => other !== name && other.toLowerCase() === name.toLowerCase());
 }
 
 /** What to do about a package that is not there. npm looks for a project above the folder unless it is told the place. */
@@ -78,6 +100,8 @@ async function problemOf(one: StaticImport, from: string, folder: string): Promi
   if (NODE.has(name) && !PREFIXED.has(name) || await isInstalled(packageOf(name), dirname(from), folder)) {
     return undefined;
   }
+  const lent = packageOf(name);
+  if (LENT.has(lent)) return `${imports}, but the program has "${lent}" itself alone. Import that`;
   if (!typesOnly) return missingPackage(name, folder);
   return `${imports}, which is not there: types alone are imported without it by import type { … } from "${
     oneLine(name, 80)
@@ -103,7 +127,14 @@ async function fileProblem(
     const hint = other === undefined ? "Is its name right?" : `Did you mean "${nameFrom(folder, other)}"?`;
     return `${imports}, which is not there. ${hint}`;
   }
-  if (extname(path) !== ".json" || /\btype["']?\s*:\s*["']json["']/.test(attributes)) return undefined;
+  const type = /\btype["']?\s*:\s*["'](\w+)["']/.exec(attributes)?.[1];
+  const ending = extname(path);
+  if (type === "text" || ending === ".json" && type === "json" || CODE.has(ending) || OTHER_CODE.has(ending)) {
+    return undefined;
+  }
+  if (ending !== ".json") {
+    return `${imports}, which is no code. As text: from "${oneLine(name, 80)}" with { type: "text" }`;
+  }
   return `${imports} without saying what it is. Write: from "${oneLine(name, 80)}" with { type: "json" }`;
 }
 
@@ -112,7 +143,8 @@ function isReadable(path: string, own: string): boolean {
   return isInside(own, path) || !isExecutable() && isInside(realOf(programFolder()), path);
 }
 
-async function isInstalled(name: string, from: string, own: string): Promise<boolean> {
+/** Whether a package lies in a folder of `from` or above it, as far as a host that loads a plugin of `own` may look. */
+export async function isInstalled(name: string, from: string, own: string): Promise<boolean> {
   for (let at = from; isReadable(at, own); at = dirname(at)) {
     if (await kindOf(join(at, "node_modules", name)) === "folder") return true;
     if (at === dirname(at)) return false;
@@ -125,8 +157,8 @@ async function kindOf(path: string): Promise<"file" | "folder" | undefined> {
   return found?.isFile() ? "file" : found?.isDirectory() ? "folder" : undefined;
 }
 
-/** Its first name, or the first two after an `@`. */
-function packageOf(name: string): string {
+/** The package of an import: its first name, or the first two after an `@`. */
+export function packageOf(name: string): string {
   return /^(?:@[^/]*\/)?[^/]*/.exec(name)?.[0] ?? name;
 }
 

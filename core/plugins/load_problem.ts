@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { missingPackage } from "./import_problem.ts";
+import { isInstalled, missingPackage, packageOf } from "./import_problem.ts";
 import { basename, dirname, relative, SEPARATOR } from "../path.ts";
 import { oneLine } from "../text.ts";
 
@@ -30,7 +30,7 @@ export async function loadProblem(thrown: unknown, file: string): Promise<string
   const told = message.startsWith("Top-level return")
     ? await spotOf((line) => /^return\b/.test(line), file)
     : position ?? spotIn(message, file);
-  const known = knownReason(message, file);
+  const known = await partProblem(message, specifier, file) ?? knownReason(message, file);
   const spot = told ?? spotIn(first.stack ?? "", file) ??
     await spotOf(tellsOf(message) ?? hasWord(specifier ?? known?.word), file);
   // An error of the language's reader has its place in the message, or its class; any other one was thrown by a line that ran.
@@ -43,8 +43,29 @@ export async function loadProblem(thrown: unknown, file: string): Promise<string
 /** Between two starts of a host the file, or the copy of a trusted one, was removed. */
 const GONE = "its file is gone: it was removed, or is no longer trusted";
 
-/** What both runtimes tell, each in its own way; `word` is where to look for the line. */
-function knownReason(message: string, file: string): { reason: string; word?: string } | undefined {
+/** The package is there, but not what is imported of it; Bun then says that the package is missing. */
+async function partProblem(message: string, specifier: string | undefined, file: string): Promise<Reason | undefined> {
+  const [, part, closed] =
+    /^\[ERR_PACKAGE_PATH_NOT_EXPORTED\] Package subpath '\.([^']*)'.* in '([^']+)\/package\.json'/
+      .exec(message) ?? [];
+  const missing = /^\[ERR_MODULE_NOT_FOUND\] Cannot find module '([^']+)'/.exec(message)?.[1];
+  const path = closed === undefined ? missing : `${closed}${part}`;
+  const folder = dirname(file);
+  const isThere = specifier !== undefined && message.startsWith("Cannot find package") &&
+    await isInstalled(packageOf(specifier), folder, folder);
+  const name = isThere ? specifier : /.*\bnode_modules\/(.+)$/.exec(path ?? "")?.[1];
+  if (name === undefined) return undefined;
+  return { reason: `imports "${oneLine(name, 80)}", which its package does not have`, word: name };
+}
+
+interface Reason {
+  reason: string;
+  /** Where to look for the line. */
+  word?: string;
+}
+
+/** What both runtimes tell, each in its own way. */
+function knownReason(message: string, file: string): Reason | undefined {
   const [, , name] = /^(Cannot find package '|Import ")([^'"]+)['"]/.exec(message) ?? [];
   if (name !== undefined) return { reason: missingPackage(name, dirname(file)) };
   const own = /^(?:Cannot find package '|\[ERR_PACKAGE_IMPORT_NOT_DEFINED\] Package import specifier ")(#[^'"]*)/.exec(
@@ -57,9 +78,13 @@ function knownReason(message: string, file: string): { reason: string; word?: st
   const [, bun, bunFrom] = /^Export named '([^']+)' not found in module '([^']+)'/.exec(message) ?? [];
   const [, denoFrom, deno] =
     /^The requested module '([^']+)' does not provide an export named '([^']+)'/.exec(message) ?? [];
-  const [word, from] = [bun ?? deno, bunFrom ?? denoFrom];
+  // Of a default Bun tells in two ways more.
+  const [, fault, faultFrom] = /^Missing '(default)' export in module '([^']+)'/.exec(message) ?? [];
+  const [, nearFrom, near] = /^module '([^']+)' does not have an export named '([^']+)'/i.exec(message) ?? [];
+  const [word, from] = [bun ?? deno ?? fault ?? near, bunFrom ?? denoFrom ?? faultFrom ?? nearFrom];
   if (word !== undefined && from !== undefined) {
-    return { reason: `imports ${oneLine(word, 80)}, which "${oneLine(basename(from), 80)}" does not export`, word };
+    const reason = `imports ${oneLine(word, 80)}, which "${oneLine(basename(from), 80)}" does not export`;
+    return { reason, word: word === "default" ? basename(from) : word };
   }
   const scheme = /^Unsupported scheme "bun" for module "([^"]+)"/.exec(message)?.[1];
   if (scheme !== undefined) return { reason: `imports "${oneLine(scheme, 80)}", which only Bun has` };
@@ -115,7 +140,8 @@ function tellsOf(message: string): ((line: string) => boolean) | undefined {
 }
 
 function hasWord(word: string | undefined): (line: string) => boolean {
-  return (line) => word !== undefined && line.split(/[^\w$./@:#-]+/).includes(word);
+  return (line) =>
+    word !== undefined && line.split(/[^\w$./@:#-]+/).some((part) => part === word || part.endsWith(`/${word}`));
 }
 
 /** One line: Deno puts an excerpt, a hint and the place below it, and before it what kind of error it is. */

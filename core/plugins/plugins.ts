@@ -50,6 +50,10 @@ export const MAX_TIMEOUT_MS = 600_000;
 /** A built-in tool may take its own longest limit, and then say how far it came. */
 export const OWN_TIMEOUT_MS = MAX_TIMEOUT_MS + 10_000;
 
+/** What the API takes. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const NAME_NEEDS = "needs 1 to 64 of the characters a–z A–Z 0–9 _ -";
+
 const ENDINGS = new Set([".ts", ".mts", ".js", ".mjs"]);
 
 /** Whether a file of a plugins folder is a plugin: not a declaration, a test, a list of others, or private. */
@@ -104,6 +108,8 @@ async function linkProblem(file: string, folder: string, real: string | undefine
 /** Imports a plugin file and checks it, however long that takes. Throws an `Error` that says where and why, for its author. */
 export async function importPlugin(file: string): Promise<Plugin> {
   const name = basename(file).slice(0, -extname(file).length);
+  // No runtime imports every name, and no other one can be the tool's.
+  if (!NAME.test(name)) throw new Error(`its name is the tool's, and ${NAME_NEEDS}`);
   lendModules();
   const module = await import(pathToFileURL(file).href).catch(async (error) => {
     const { loadProblem } = await import("./load_problem.ts");
@@ -140,9 +146,7 @@ export async function checkPlugin(
     throw new Error(`preview: needs a function, not ${kindOf(preview)}`);
   }
   const { name, description, timeout_ms = TIMEOUT_MS, strict = false } = definition;
-  if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new Error("definition.name: needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
-  }
+  if (typeof name !== "string" || !NAME.test(name)) throw new Error(`definition.name: ${NAME_NEEDS}`);
   const other = otherName(name, fileName);
   if (other !== undefined) throw new Error(other);
   if (typeof description !== "string" || stripped(description).trim() === "") {
