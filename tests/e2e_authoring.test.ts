@@ -154,6 +154,9 @@ export const handler = async ({ url }, { fetch, workspace }) => {
 
   test("answers whatever a plugin returns or throws, and goes on (X07, X17)", async () => {
     await using temp = await tempWorkspace();
+    const opaque = (name: string, kind: string) =>
+      `Cannot send what ${name} returned as JSON: it holds what JSON does not show (${kind}). Return text, or plain values`;
+    const absent = (name: string, file: string) => `Cannot run ${name}: it imports "${file}", which is not there`;
     const expected: [name: string, content: string, is_error: boolean][] = [
       ["throws_a_string", "plain string", true],
       ["throws_undefined", "The tool threw undefined", true],
@@ -167,6 +170,12 @@ export const handler = async ({ url }, { fetch, workspace }) => {
       ],
       ["returns_a_bigint", "Cannot send what returns_a_bigint returned as JSON: it holds a BigInt", true],
       ["returns_a_map", '{"map":[[1,2]],"set":["a"]}', false],
+      ["returns_a_response", opaque("returns_a_response", "Response"), true],
+      ["returns_bytes", opaque("returns_bytes", "Uint8Array"), true],
+      ["returns_a_generator", opaque("returns_a_generator", "Generator"), true],
+      ["returns_a_promise_within", opaque("returns_a_promise_within", "Promise"), true],
+      ["imports_when_called", absent("imports_when_called", "no-such-package"), true],
+      ["imports_a_file_when_called", absent("imports_a_file_when_called", "no_such_file.ts"), true],
       ["returns_what_throws", "Cannot send what returns_what_throws returned as JSON: tj", true],
       ["returns_a_string", "done", false],
     ];

@@ -21,6 +21,8 @@ describe("runPlugin gives what a tool", () => {
     ["returns_an_object", '{"a":[1,{"b":2}]}'],
     ["returns_an_empty_list", "[]"],
     ["returns_a_map", '{"map":[[1,2]],"set":["a"]}'],
+    ["returns_a_date", '{"date":"1970-01-01T00:00:00.000Z","url":"https://a.example/","boxed":"s","none":{}}'],
+    ["returns_an_error", '{"failed":["no ink"]}'],
     ["returns_a_symbol", "(no output)"],
     ["returns_blocks", [{ type: "text", text: "one" }, image]],
     ["returns_blank_blocks", "(no output)"],

@@ -1,9 +1,10 @@
 /** Runs the handler or the preview of a plugin, and makes of whatever comes of it what may leave the host. */
 
 import type { Content } from "../message.ts";
+import { basename } from "../path.ts";
 import type { Plugin } from "../plugins/plugins.ts";
 import type { Outcome } from "../registry.ts";
-import { headOf } from "../text.ts";
+import { headOf, oneLine } from "../text.ts";
 import type { Context, Proposal } from "../tool.ts";
 
 /** Checks the input, runs the handler, and turns whatever comes of it into an outcome. Never throws. */
@@ -29,6 +30,18 @@ function limitReached(error: unknown): string | undefined {
   return /^maximum call stack size/i.test(error.message) ? "it called itself without end" : undefined;
 }
 
+/** An import within the handler. The runtimes name it each in its own way, and with places of this machine. */
+function missingImport(error: unknown): string | undefined {
+  try {
+    const { code, specifier, message } = error as { code?: unknown; specifier?: unknown; message?: unknown };
+    if (!(error instanceof Error) || code !== "ERR_MODULE_NOT_FOUND") return undefined;
+    const name = String(specifier ?? /["']([^"']+)["']/.exec(String(message))?.[1]);
+    return `it imports "${oneLine(/^(?:[./]|file:)/.test(name) ? basename(name) : name, 80)}", which is not there`;
+  } catch {
+    return undefined; // it cannot be read
+  }
+}
+
 /** What the call would do. Never throws, and never runs the handler. */
 export async function previewPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
   try {
@@ -45,8 +58,8 @@ export async function previewPlugin(plugin: Plugin, raw: unknown, context: Conte
 
 /** An `Error` of the plugin's is for the model as it is; one of the runtime's is about code, and says whose. */
 function wordsFor(error: unknown, { loaded: { definition: { name } } }: Plugin): string {
-  const limit = limitReached(error);
-  if (limit !== undefined) return `Cannot run ${name}: ${limit}`;
+  const problem = limitReached(error) ?? missingImport(error);
+  if (problem !== undefined) return `Cannot run ${name}: ${problem}`;
   return isOfRuntime(error) ? `Cannot run ${name}: ${messageOf(error)}` : messageOf(error);
 }
 
@@ -87,9 +100,29 @@ function plainProposal(proposal: Proposal): Proposal {
 const NO_OUTPUT = "(no output)";
 
 /** What JSON would lose without a word, or refuse in the words of the runtime. */
-function asJson(_key: string, value: unknown): unknown {
+function asJson(this: unknown, key: string, value: unknown): unknown {
   if (typeof value === "bigint") throw new Error("it holds a BigInt");
-  return value instanceof Map || value instanceof Set ? [...value] : value;
+  if (value instanceof Map || value instanceof Set) return [...value];
+  if (value instanceof Error) return messageOf(value);
+  const given = (this as { [key: string]: unknown })[key]; // before a `toJSON` of its own
+  if (ArrayBuffer.isView(given) || isOpaque(value)) {
+    throw new Error(`it holds what JSON does not show (${kindOf(given)}). Return text, or plain values`);
+  }
+  return value;
+}
+
+/** A `Response`, a stream, a generator, a promise: JSON makes `{}` of it. A plain object that is empty is what it says. */
+function isOpaque(value: unknown): boolean {
+  const isWhole = typeof value !== "object" || value === null || Array.isArray(value) || isBoxed(value);
+  return !isWhole && kindOf(value) !== "Object" && Object.keys(value).length === 0;
+}
+
+function isBoxed(value: object): boolean {
+  return value instanceof String || value instanceof Number || value instanceof Boolean;
+}
+
+function kindOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 /** Nothing else of a block leaves the host: it might not even be JSON. */
