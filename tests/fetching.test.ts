@@ -198,6 +198,17 @@ describe("context.fetch", () => {
     expect(api.gone).toEqual(["/never/left"]);
   });
 
+  test("that a handler keeps says in the next call that its own is over", async () => {
+    using api = await server();
+    const url = api.url("/kept");
+    const [first, next] = [await run([api.host], { url, as: "kept" }), await run([api.host], { url, as: "kept" })];
+    expect(first.content).toBe("GET /kept ");
+    expect(next.content).toBe(
+      `Cannot fetch "${url}": the call that this fetch was for is over. Use the context of the call at hand`,
+    );
+    expect(api.seen.length).toBe(1);
+  });
+
   test("is not there where no address was granted, nor in a preview", async () => {
     expect((await run(undefined, { url: "https://example.com/" })).content).toBe("there is no fetch");
     const hosts = createHosts(connectInProcess, new Map());

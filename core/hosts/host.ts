@@ -60,6 +60,7 @@ export function serveHost(channel: Channel): void {
       })
       : { content: `Cannot run ${tool}: its host does not have it`, is_error: true };
     running.delete(id);
+    fetching?.end();
     progress.end();
     // Cut here and not only in core: 50 MB of text need not travel.
     const result = { ...outcome, ...limitResult(outcome), is_error: outcome.is_error, seen: notes };

@@ -8,6 +8,8 @@ import type { Context } from "../tool.ts";
 export interface HostFetch {
   fetch: NonNullable<Context["fetch"]>;
   take(message: ToHost & { type: "fetched" }): void;
+  /** The call is over, and core answers no more: whoever still waits, or asks later, is told. */
+  end(): void;
 }
 
 type Answer = ToHost & { type: "fetched" };
@@ -18,8 +20,11 @@ const REDIRECTS = 20;
 /** Statuses that the Fetch standard gives no body. */
 const NO_BODY = [204, 205, 304];
 
+const OVER = "the call that this fetch was for is over. Use the context of the call at hand";
+
 /** `signal` is that of the call: with it every request ends. */
 export function openHostFetch(id: number, send: (message: FromHost) => void, signal: AbortSignal): HostFetch {
+  const over = new AbortController();
   const waiting = new Map<number, (answer: Answer) => void>();
   let next = 1;
 
@@ -47,7 +52,8 @@ export function openHostFetch(id: number, send: (message: FromHost) => void, sig
   return {
     async fetch(input, init) {
       const request = readRequest(input, init);
-      const stop = AbortSignal.any([signal, request.signal]);
+      if (over.signal.aborted) throw failure(request.url, OVER);
+      const stop = AbortSignal.any([signal, over.signal, request.signal]);
       let wanted = await wantedOf(request);
       for (let hops = 0;; hops++) {
         const response = await once(wanted, stop);
@@ -61,6 +67,7 @@ export function openHostFetch(id: number, send: (message: FromHost) => void, sig
     take(message) {
       waiting.get(message.fetch)?.(message);
     },
+    end: () => over.abort(),
   };
 }
 
