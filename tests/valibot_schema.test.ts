@@ -114,6 +114,10 @@ describe("the JSON Schema of valibot's", () => {
     ["a default that is made anew each time is none", v.optional(v.string(), () => String(Math.random())), {
       type: "string",
     }],
+    ["metadata, but what is no keyword", v.pipe(v.string(), v.metadata({ title: "A", widget: "area", order: 1 })), {
+      type: "string",
+      title: "A",
+    }],
     ["nonOptional", v.nonOptional(v.optional(v.string())), { type: "string" }],
     ["nonNullable", v.nonNullable(v.nullable(v.string())), { type: "string" }],
     ["a pattern with a flag is left to valibot", v.pipe(v.string(), v.regex(/^a$/i)), { type: "string" }],

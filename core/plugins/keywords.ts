@@ -113,13 +113,19 @@ function isNames(value: unknown): boolean {
     new Set(value).size === value.length;
 }
 
+const KNOWN = [NUMBERS, SCHEMA, SCHEMAS, NAMED_SCHEMAS, OTHERS, NOTES];
+
+/** Whether it says something here; one that begins with `x-` is the author's own. */
+export function isKeyword(keyword: string): boolean {
+  return KNOWN.some((set) => set.has(keyword)) || keyword.startsWith("x-");
+}
+
 function checkKeyword(keyword: string, name: string): void {
-  const known = [NUMBERS, SCHEMA, SCHEMAS, NAMED_SCHEMAS, OTHERS, NOTES];
-  if (known.some((set) => set.has(keyword)) || keyword.startsWith("x-")) return;
+  if (isKeyword(keyword)) return;
   const shown = oneLine(keyword, 60);
   const instead = Object.hasOwn(INSTEAD, keyword) ? INSTEAD[keyword] : undefined;
   if (instead !== undefined) throw new Error(`${name}: "${shown}" is not supported; ${instead}`);
-  const near = known.flatMap((set) => [...set]).find((word) => word.toLowerCase() === keyword.toLowerCase());
+  const near = KNOWN.flatMap((set) => [...set]).find((word) => word.toLowerCase() === keyword.toLowerCase());
   const hint = near === undefined ? "A parameter belongs in properties" : `Did you mean "${near}"?`;
   throw new Error(`${name}: there is no keyword "${shown}". ${hint}`);
 }

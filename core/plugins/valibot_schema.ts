@@ -2,7 +2,7 @@
 
 import { gist } from "./expectation.ts";
 import { impossibleField } from "./impossible.ts";
-import { isObject } from "./keywords.ts";
+import { isKeyword, isObject } from "./keywords.ts";
 import { valueAt } from "./pointer.ts";
 import { pathOf } from "./problem.ts";
 import { oneLine } from "../text.ts";
@@ -55,6 +55,8 @@ function withoutNull({ anyOf, ...json }: JsonSchema): JsonSchema {
  * an input that valibot takes is left to valibot.
  */
 function mendAction({ type, requirement }: JsonSchema, json: JsonSchema): JsonSchema {
+  // The author's own place: the converter takes all of it for keywords.
+  if (type === "metadata") return Object.fromEntries(Object.entries(json).filter(([keyword]) => isKeyword(keyword)));
   if (!(requirement instanceof RegExp)) return json;
   const { format, pattern, ...rest } = json;
   if (type === "iso_time" || type === "iso_date_time") return { ...rest, pattern: pattern ?? requirement.source };
