@@ -182,12 +182,12 @@ test("an executable in the workspace says so, and the plugins beside it need tru
     runTenon("executable", start(temp, args, { cwd: copy.folder, program: copy.folder }));
   const called = await run("call", "echo");
   expect(called.stderr).toStartWith(
-    "The workspace holds tenon itself and plugins (plugins): tools refuse to write there, but a command that bash runs can " +
-      `replace them\n${skipped("echo.ts", "plugins", join(copy.folder, "plugins"))}`,
+    "The workspace holds tenon itself and plugins (plugins): file tools refuse to write there, but a command that bash runs " +
+      `or a plugin that may write can replace them\n${skipped("echo.ts", "plugins", join(copy.folder, "plugins"))}`,
   );
   expect(called.code).toBe(1);
   expect((await run("call", "echo", "--deny-run")).stderr).toStartWith(
-    "The workspace holds tenon itself and plugins (plugins): tools refuse to write there\n",
+    "The workspace holds tenon itself and plugins (plugins): file tools refuse to write there, but a plugin that may write can",
   );
   await run("trust", "--yes");
   expect((await run("call", "echo")).stdout).toBe("hello\n");

@@ -56,13 +56,19 @@ describe("reachNotice", () => {
       "tells of plugins",
       { ".tenon/plugins/a.ts": "" },
       [],
-      "The workspace holds plugins (.tenon/plugins): tools refuse to write there, but a command that bash runs can replace them",
+      "The workspace holds plugins (.tenon/plugins): file tools refuse to write there, but a command that bash runs or a plugin that may write can replace them",
     ],
     [
       "tells of each folder, and not of bash where nothing may run",
       { ".tenon/plugins/a.ts": "", "p/b.ts": "" },
       ["--plugins", "p", "--deny-run"],
-      "The workspace holds plugins (p) and plugins (.tenon/plugins): tools refuse to write there",
+      "The workspace holds plugins (p) and plugins (.tenon/plugins): file tools refuse to write there, but a plugin that may write can replace them",
+    ],
+    [
+      "and of nothing where nothing is written",
+      { ".tenon/plugins/a.ts": "" },
+      ["--deny-write"],
+      "The workspace holds plugins (.tenon/plugins): file tools refuse to write there",
     ],
   ];
   test.each(rows)("%s", async (_, files, argv, notice) => {

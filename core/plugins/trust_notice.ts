@@ -39,8 +39,9 @@ export function describeTrustable({ file, permissions, changed }: Trustable, roo
 }
 
 /**
- * Why the workspace is an odd one: it holds tenon itself, or plugins that it loads. Undefined where it does not. Tools that write
- * are kept from both by the guard; a program that `bash` runs is held by the kernel alone, which knows no such exception.
+ * Why the workspace is an odd one: it holds tenon itself, or plugins that it loads. Undefined where it does not. File tools
+ * are kept from both by the guard; a program that `bash` runs, and the code of a plugin, are held by the kernel alone, which knows no
+ * such exception.
  */
 export function reachNotice({ root, pluginFolders, policy }: Premises): string | undefined {
   const program = isExecutable() ? realOf(process.execPath) : realOf(programFolder());
@@ -50,8 +51,9 @@ export function reachNotice({ root, pluginFolders, policy }: Premises): string |
       .map((path) => `plugins (${path === root ? "." : placeName(root, path)})`),
   ];
   if (held.length === 0) return undefined;
-  const bash = policy.run.state === "deny" ? "" : ", but a command that bash runs can replace them";
-  return oneLine(`The workspace holds ${held.join(" and ")}: tools refuse to write there${bash}`, 500);
+  const others = [...(policy.run.state === "deny" ? [] : ["a command that bash runs"]), "a plugin that may write"];
+  const but = policy.write.state === "deny" ? "" : `, but ${others.join(" or ")} can replace them`;
+  return oneLine(`The workspace holds ${held.join(" and ")}: file tools refuse to write there${but}`, 500);
 }
 
 function hasPlugins(folder: string): boolean {
