@@ -7,6 +7,7 @@ import {
   isPluginName,
   MAX_TIMEOUT_MS,
   OWN_TIMEOUT_MS,
+  setAsideLine,
 } from "../core/plugins/plugins.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
@@ -159,6 +160,13 @@ test("importPlugin says that a file is gone, and not that it imports itself", as
   await using folder = await tempWorkspace();
   const problem = "its file is gone: it was removed, or is no longer trusted";
   expect(await problemOf(join(folder.root, "gone.ts"))).toBe(problem);
+});
+
+test("setAsideLine ends what ends with a question as it is", () => {
+  expect(setAsideLine({ file: "/a.ts", problem: "is gone" })).toBe("/a.ts: is gone. Set aside");
+  expect(setAsideLine({ file: "/a.ts", problem: "Is its name right?", stays: true })).toBe(
+    "/a.ts: Is its name right? The version before stays",
+  );
 });
 
 describe("checkPlugin says that", () => {

@@ -31,7 +31,8 @@ export interface SetAside {
 
 /** For the user, on one line once it is made visible. */
 export function setAsideLine({ file, problem, stays }: SetAside): string {
-  return `${file}: ${problem}. ${stays ? "The version before stays" : "Set aside"}`;
+  const end = problem.endsWith("?") ? "" : ".";
+  return `${file}: ${problem}${end} ${stays ? "The version before stays" : "Set aside"}`;
 }
 
 /** `by` is a file, or where the built-in tools are from. */
