@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { messageOf, runPlugin } from "../core/hosts/run_plugin.ts";
+import { messageOf, previewPlugin, runPlugin } from "../core/hosts/run_plugin.ts";
 import { importPlugin } from "../core/plugins/plugins.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
@@ -69,6 +69,28 @@ describe("runPlugin checks the input before the handler runs, and", () => {
   for (const [what, name, input, content] of cases) {
     test(what, async () => expect((await run(name, input)).content).toBe(content));
   }
+});
+
+describe("previewPlugin", () => {
+  const preview = async (it: unknown) => {
+    const plugin = await importPlugin(join(FIXTURES, "proposes_nothing_known.ts"));
+    await using folder = await tempWorkspace();
+    return await previewPlugin(plugin, { it }, folder.context);
+  };
+
+  test.each([["a text"], [1], [[]], [{}], [{ path: "a" }], [{ path: "a", diff: 1 }], [{ command: ["ls"] }]])(
+    "refuses %p as what is to be shown",
+    async (it) => {
+      expect(await preview(it)).toEqual({
+        content: "Cannot run proposes_nothing_known: its preview returned neither { path, diff } nor { command }",
+        is_error: true,
+      });
+    },
+  );
+
+  test.each([[{ path: "a", diff: "+b" }], [{ command: "ls" }]])("hands on %p", async (it) => {
+    expect(await preview(it)).toEqual({ content: "(no output)", is_error: false, proposal: it });
+  });
 });
 
 describe("messageOf puts into words", () => {

@@ -5,7 +5,7 @@ import { basename } from "../path.ts";
 import type { Plugin } from "../plugins/plugins.ts";
 import type { Outcome } from "../registry.ts";
 import { headOf, oneLine } from "../text.ts";
-import type { Context, Proposal } from "../tool.ts";
+import type { Change, Context, Proposal } from "../tool.ts";
 
 /** Checks the input, runs the handler, and turns whatever comes of it into an outcome. Never throws. */
 export async function runPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
@@ -49,8 +49,10 @@ export async function previewPlugin(plugin: Plugin, raw: unknown, context: Conte
     if (!checked.ok) {
       return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
     }
-    const proposal = await plugin.preview?.(checked.input, context);
-    return { content: NO_OUTPUT, is_error: false, ...(proposal ? { proposal: plainProposal(proposal) } : {}) };
+    const proposal: unknown = await plugin.preview?.(checked.input, context);
+    if (proposal === undefined || proposal === null) return { content: NO_OUTPUT, is_error: false };
+    if (!isProposal(proposal)) throw new TypeError("its preview returned neither { path, diff } nor { command }");
+    return { content: NO_OUTPUT, is_error: false, proposal: plainProposal(proposal) };
   } catch (error) {
     return { content: wordsFor(error, plugin), is_error: true };
   }
@@ -88,13 +90,19 @@ function contentOf(value: unknown, tool: string): string | Content[] {
 /** Characters of a diff that are sent to be shown; nobody reads that far. */
 const DIFF_LIMIT = 5_000_000;
 
+function isProposal(value: unknown): value is Proposal {
+  if (typeof value !== "object" || value === null) return false;
+  const { command, path, diff } = value as { [part: string]: unknown };
+  return typeof command === "string" || typeof path === "string" && typeof diff === "string";
+}
+
 /** Nothing else of a proposal leaves the host. */
 function plainProposal(proposal: Proposal): Proposal {
-  if ("command" in proposal) return { command: String(proposal.command) };
-  const diff = String(proposal.diff);
+  if ("command" in proposal && proposal.command !== undefined) return { command: proposal.command };
+  const { path, diff } = proposal as Change;
   const left = diff.length - DIFF_LIMIT;
   const shown = left > 0 ? `${headOf(diff, DIFF_LIMIT)}\n[${left} more characters]` : diff;
-  return { path: String(proposal.path), diff: shown };
+  return { path, diff: shown };
 }
 
 const NO_OUTPUT = "(no output)";
