@@ -17,6 +17,12 @@ describe("readClosure", () => {
       isPure: true,
     }],
     [
+      "takes text of any usual kind as it is",
+      { "a.ts": 'import t from "./words.md" with { type: "text" }', "words.md": 'import "./no.ts"' },
+      ["a.ts", "words.md"],
+      { isPure: true },
+    ],
+    [
       "needs no file of what the program lends, or of the runtime",
       { "a.ts": 'import "valibot"; import type {} from "tenon"; import "node:path"' },
       ["a.ts"],

@@ -29,7 +29,8 @@ const PURE = new Set(
 
 /** The endings of files that can run. */
 export const CODE: ReadonlySet<string> = new Set([".ts", ".mts", ".js", ".mjs"]);
-const DATA = new Set([".json", ".txt"]);
+/** Endings of files that never run on either runtime, also those that are imported as text alone. */
+const DATA = new Set(".json .txt .md .csv .yaml .yml .toml .sql".split(" "));
 
 /** Bytes of one file and number of files, at most: a plugin of more is not followed. */
 const SIZE_LIMIT = 2_000_000;
