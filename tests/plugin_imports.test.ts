@@ -20,6 +20,13 @@ describe("readImports finds", () => {
     ]],
     ["comments in between", 'import /* a */ a /* b */ from /* c */ // d\n "./a.ts"', ["./a.ts"]],
     ["data", 'import d from "./d.json" with { type: "json" }', ["./d.json"]],
+    [
+      "text",
+      "export { default } from './d.txt' with { type: 'text' }; import('./e.txt', { with: { type: 'text' } },)",
+      [
+        ...["./d.txt", "./e.txt"],
+      ],
+    ],
     ["a literal import()", 'await import ( /* x */ "./a.ts" ); import("./b.ts", { with: { type: "json" } })', [
       ...["./a.ts", "./b.ts"],
     ]],
@@ -39,6 +46,16 @@ describe("readImports finds", () => {
 
 describe("readImports cannot follow", () => {
   const rows: [text: string, unknown: string | RegExp][] = [
+    ...[
+      'import d from "./d.json" with { type: "ts" }',
+      'import d from "./d.json" /* a */ with /* b */ { type: "json", /* c */ type: "ts" }',
+      `import d from "./d.json" //${" ".repeat(11_000)}\nwith { type: "ts" }`,
+      'export * from "./d.txt" assert { type: "js" }',
+      'import "./d.txt" with { "type": "ts" }',
+      'import("./d.json", { with: { type: "ts" } })',
+      'import("./d.json", { with: { ["ty" + "pe"]: "ts" } })',
+      'import("./d.json", options)',
+    ].map((text): [string, string] => [text, "an import of a type that is not written out as json or text"]),
     ["import(name)", "import(…) of a computed name"],
     ['import("./a" + ".ts")', "import(…) of a computed name"],
     ["import(`./a.ts`)", "import(…) of a computed name"],

@@ -42,8 +42,11 @@ export function readImports(text: string): Imports {
       const isCall = word === "import" && text[next] === "(";
       const at = isCall ? skip(next + 1) : next;
       const name = at === undefined ? undefined : literalAt(text, at);
-      if (at === undefined || isCall && !isWholeArgument(text, skip, at, name)) {
+      const end = at === undefined || name === undefined ? undefined : skip(at + name.length + 2);
+      if (at === undefined || isCall && (end === undefined || text[end] !== ")" && text[end] !== ",")) {
         unknown ??= "import(…) of a computed name";
+      } else if (name !== undefined && (end === undefined || !isOfPlainType(text.slice(end, end + 200), isCall))) {
+        unknown ??= "an import of a type that is not written out as json or text";
       } else if (name !== undefined && name.includes("\\")) unknown ??= "an import with an escape in its name";
       else if (name !== undefined) names.add(name);
       else if (/^\.\s*(?:defer|source)\b/.test(text.slice(next, next + 100))) {
@@ -69,10 +72,14 @@ function isClauseBefore(text: string, index: number): boolean {
   return start === 0 && first > 0 || /\b(?:import|export)\b/.test(before.slice(start));
 }
 
-/** Whether `import(` is followed by a literal alone, or with options behind it. */
-function isWholeArgument(text: string, skip: Skip, at: number, name: string | undefined): boolean {
-  const end = name === undefined ? undefined : skip(at + name.length + 2);
-  return end !== undefined && (text[end] === ")" || text[end] === ",");
+/**
+ * Whether what stands behind the name leaves it to the ending what the file is, or makes data of it: Bun runs any file as code
+ * when it is told to (`with { type: "ts" }`), and a file of data is not followed.
+ */
+function isOfPlainType(behind: string, isCall: boolean): boolean {
+  const type = /\{\s*type\s*:\s*(?:"(?:json|text)"|'(?:json|text)')\s*,?\s*\}/.source;
+  if (isCall) return new RegExp(`^,?\\s*(?:\\{\\s*with\\s*:\\s*${type}\\s*,?\\s*\\}\\s*,?\\s*)?\\)`).test(behind);
+  return !/^(?:with|assert)\b/.test(behind) || new RegExp(`^with\\s*${type}`).test(behind);
 }
 
 /** What stands between quotes that begin here, as it is written. */
