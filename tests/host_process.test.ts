@@ -30,7 +30,7 @@ interface Fault {
   next?: Expected;
 }
 
-const NO_FFI = /Unsupported scheme/;
+const NO_FFI = /^Cannot run [a-z_]+: it imports "bun:ffi", which is not there$/;
 const NO_HANDLE = /Bad file descriptor/;
 const NO_SIGNAL = /Requires run access/;
 const WAS_ENDED = /^Cannot run kills: its process was ended$/;

@@ -35,7 +35,8 @@ function missingImport(error: unknown): string | undefined {
   try {
     const { code, specifier, message } = error as { code?: unknown; specifier?: unknown; message?: unknown };
     if (!(error instanceof Error) || code !== "ERR_MODULE_NOT_FOUND") return undefined;
-    const name = String(specifier ?? /["']([^"']+)["']/.exec(String(message))?.[1]);
+    const place = String(message).replace(/^Unsupported scheme "\w+" for /, "");
+    const name = String(specifier ?? /["']([^"']+)["']/.exec(place)?.[1]);
     return `it imports "${oneLine(/^(?:[./]|file:)/.test(name) ? basename(name) : name, 80)}", which is not there`;
   } catch {
     return undefined; // it cannot be read
