@@ -7,7 +7,7 @@ import { denoProgram } from "./deno_program.ts";
  * The variable that marks every command and, by inheritance, all that it starts, in whatever session. Its value is one that
  * nobody can guess. A process that empties its environment, or writes over it (some do, to show a title), is not seen.
  */
-export const MARK = "TENON_MARK";
+export const MARK = "COMMAND_MARK";
 
 /**
  * For POSIX sh. `marked` prints the numbers of the processes whose environment was made with `$mark`, in the same order each time.
