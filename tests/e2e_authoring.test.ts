@@ -144,7 +144,8 @@ export const handler = async ({ url }, { fetch, workspace }) => {
     server.close();
     expect(stderr).toBe(`Granted: sends may send what it reads, and TOKEN, to ${host}\n`);
     expect(stdout.trimEnd().split("\n").map((line) => JSON.parse(line).content)).toEqual([
-      `200; got t-1; refused; undefined; Cannot read "a.txt": no file was granted to this tool by the user`,
+      '200; got t-1; refused; undefined; Cannot read "a.txt": the tool does not declare read. ' +
+      "Its definition needs permissions: { read: true }",
       `Cannot fetch "https://example.com/": the user has not granted it. Granted: ${host}`,
     ]);
     expect(refused[0]?.content).toBe(

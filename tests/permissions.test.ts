@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { includes, KINDS } from "../core/permissions/permission_flags.ts";
 import { decide, grantFor, isOffered, kindsOf, permissionSet } from "../core/permissions/permissions.ts";
+import type { Grant } from "../core/files/grant.ts";
 import { isInside } from "../core/path.ts";
 import { describePolicy, isExcepted, makePolicy, type Policy } from "../core/permissions/policy.ts";
 import type { Permissions } from "../core/tool.ts";
@@ -288,10 +289,12 @@ test.each(sets)("permissionSet of %j is %j", (needs, text) => {
 test("grantFor gives a host what its tools declare and no more", () => {
   const policy = policyOf("--allow-read=.,/out", "--deny-read=secret", "--deny-write=.git");
   const denied = { root: "/ws", denyRead: ["/ws/secret"], denyWrite: ["/ws/.git"] };
-  expect(grantFor(policy, READ)).toEqual({ ...denied, read: ["/ws", "/out"], write: [] });
+  expect(grantFor(policy, READ)).toEqual({ ...denied, read: ["/ws", "/out"], write: [], undeclared: ["write"] });
   expect(grantFor(policy, RUN)).toEqual({ ...denied, read: ["/ws", "/out"], write: ["/ws"] });
-  expect(grantFor(policy, { write: true })).toEqual({ ...denied, read: [], write: ["/ws"] });
-  expect(grantFor(policy, { run: true })).toEqual({ ...denied, read: [], write: [] });
+  const onlyWrite = { read: [], write: ["/ws"], undeclared: ["read"] };
+  expect(grantFor(policy, { write: true })).toEqual({ ...denied, ...onlyWrite } as Grant);
+  const onlyRun = { read: [], write: [], undeclared: ["read", "write"] };
+  expect(grantFor(policy, { run: true })).toEqual({ ...denied, ...onlyRun } as Grant);
 });
 
 describe("grantFor keeps tools from writing to places of tenon's own", () => {

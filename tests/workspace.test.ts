@@ -17,7 +17,7 @@ import { readPath } from "../core/files/asked.ts";
 import { byCodePoint } from "../core/files/name.ts";
 import { isInside, join, win32 } from "../core/path.ts";
 import { isGitName, isSecretName } from "../core/files/secrets.ts";
-import { openWorkspace } from "../core/files/workspace.ts";
+import { type Grant, openWorkspace } from "../core/files/workspace.ts";
 import type { Workspace } from "../core/tool.ts";
 import { actInRace } from "./support/race.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
@@ -436,6 +436,37 @@ describe("the grant", () => {
       'Cannot read "b.txt": reading it was not granted by the user',
     );
     expect(await failure(temp.workspace.list())).toBe('Cannot list ".": reading it was not granted by the user');
+  });
+
+  const undeclared: [grant: Partial<Grant>, reading: string | undefined, writing: string | undefined][] = [
+    [
+      { write: [], undeclared: ["write"] },
+      undefined,
+      "the tool does not declare write. Its definition needs permissions: { read: true, write: true }",
+    ],
+    [
+      { read: [], undeclared: ["read"] },
+      "the tool does not declare read. Its definition needs permissions: { read: true, write: true }",
+      undefined,
+    ],
+    [
+      { read: [], write: [], undeclared: ["read", "write"] },
+      "the tool does not declare read. Its definition needs permissions: { read: true }",
+      "the tool does not declare write. Its definition needs permissions: { write: true }",
+    ],
+    [{ read: [], write: [] }, "reading it was not granted by the user", "writing it was not granted by the user"],
+  ];
+  test.each(undeclared)("%j tells what the tool does not declare from what was not granted", async (grant, ...told) => {
+    await using temp = await tempWorkspace({ "a.txt": "one" }, grant);
+    const done = () => undefined;
+    const message = (error: Error) => error.message;
+    const reading = await temp.workspace.readText("a.txt").then(done, message);
+    const writing = await temp.workspace.writeText("b.txt", "x").then(done, message);
+    const [noRead, noWrite] = told;
+    expect([reading, writing]).toEqual([
+      noRead && `Cannot read "a.txt": ${noRead}`,
+      noWrite && `Cannot write "b.txt": ${noWrite}`,
+    ]);
   });
 
   test("a folder outside is a further root, and its files are named from the workspace", async () => {

@@ -17,6 +17,8 @@ export interface Grant {
   write: string[];
   denyRead: string[];
   denyWrite: string[];
+  /** What the tool itself does not declare: no answer of the user gives it that. Nothing when absent. */
+  undeclared?: Access[];
   /** Addresses, each `host:port` in its one spelling, that core fetches from for the tool. None when absent. */
   net?: string[];
   /** Variables that the tool may see. None when absent. */
@@ -30,6 +32,19 @@ export type Access = "read" | "write";
 export function grantsNothing({ read, write }: Grant): boolean {
   return read.length === 0 && write.length === 0;
 }
+
+/** Why this is not done: the user did not grant it, or the tool does not declare it, and then its author has to. */
+export function ungranted({ undeclared = [] }: Grant, access: Access): Error {
+  if (!undeclared.includes(access)) {
+    return refused(`${USING[access]} it was not granted by the user`);
+  }
+  // Whoever names one permission gets no other one, so both have to stand there.
+  const kept = ACCESSES.filter((one) => one === access || !undeclared.includes(one)).map((one) => `${one}: true`);
+  return refused(`the tool does not declare ${access}. Its definition needs permissions: { ${kept.join(", ")} }`);
+}
+
+const USING = { read: "reading", write: "writing" };
+const ACCESSES: readonly Access[] = ["read", "write"];
 
 /** A grant with every path in its real place. */
 export interface Rules {
@@ -63,13 +78,10 @@ export async function rulesOf(grant: Grant): Promise<Rules> {
   const check = (real: string, access: Access): void => {
     const outer = known.find((folder) => isInside(folder, real));
     if (outer === undefined) throw outside();
-    const using = access === "read" ? "reading" : "writing";
     if (denied[access].some((folder) => isInside(folder, real))) {
-      throw refused(`${using} it is denied. Only the user can lift this`);
+      throw refused(`${USING[access]} it is denied. Only the user can lift this`);
     }
-    if (!granted[access].some((folder) => isInside(folder, real))) {
-      throw refused(`${using} it was not granted by the user`);
-    }
+    if (!granted[access].some((folder) => isInside(folder, real))) throw ungranted(grant, access);
     // Each name on the way counts, from the outermost folder that is ours: `.ssh/config` is as secret as `.ssh`.
     let place = outer;
     for (const name of namesBetween(outer, real)) {

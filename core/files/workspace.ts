@@ -5,7 +5,7 @@ import { type FileHandle, lstat } from "node:fs/promises";
 import { readPath } from "./asked.ts";
 import { describeBytes } from "./encoding.ts";
 import { find, missing, shown } from "./finding.ts";
-import { type Grant, grantsNothing, rulesOf } from "./grant.ts";
+import { type Access, type Grant, grantsNothing, rulesOf, ungranted } from "./grant.ts";
 import { showName, toDisk } from "./name.ts";
 import { entriesIn, openFile, TEMPORARY } from "./opening.ts";
 import { childOf, nameOf } from "../path.ts";
@@ -55,8 +55,8 @@ export async function openOwnWorkspace(grant: Grant, announce?: Announce): Promi
   const rules = await rulesOf(grant);
   const held = grantsNothing(grant) ? undefined : await lstat(toDisk(rules.root), { bigint: true });
 
-  async function checkRoot(): Promise<void> {
-    if (!held) throw refused("no file was granted to this tool by the user");
+  async function checkRoot(access: Access): Promise<void> {
+    if (!held) throw ungranted(grant, access);
     const now: BigIntStats | undefined = await lstat(toDisk(rules.root), { bigint: true }).catch(() => undefined);
     if (now === undefined || now.ino !== held.ino || now.dev !== held.dev) {
       throw refused("the workspace folder was moved or replaced. Nothing can be done until tenon is started again");
@@ -65,7 +65,7 @@ export async function openOwnWorkspace(grant: Grant, announce?: Announce): Promi
 
   /** The real path of something that exists and may be read. */
   async function locate(path: string, what: "file" | "folder", isNear = true): Promise<string> {
-    await checkRoot();
+    await checkRoot("read");
     const asked = readPath(path, rules);
     const found = await find(asked.path, rules, isNear);
     if (found.missing.length > 0) throw await missing(found, rules, what);
@@ -79,7 +79,7 @@ export async function openOwnWorkspace(grant: Grant, announce?: Announce): Promi
   async function open(path: string): Promise<FileHandle> {
     const { handle } = await openFile(() => locate(path, "file"));
     try {
-      await checkRoot();
+      await checkRoot("read");
     } catch (error) {
       await handle.close();
       throw error;
@@ -89,7 +89,7 @@ export async function openOwnWorkspace(grant: Grant, announce?: Announce): Promi
 
   /** Where something that may be written is, or would be: the deepest folder that exists, and the names that are missing. */
   async function locateTarget(path: string, isRemoval = false) {
-    await checkRoot();
+    await checkRoot("write");
     const asked = readPath(path, rules);
     if (asked.folderEnd) throw refused(`it ends in a ${asked.folderEnd}. Name a file`);
     const found = await find(asked.path, rules, false);

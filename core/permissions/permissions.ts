@@ -75,6 +75,7 @@ export function grantFor(policy: Policy, needs: Permissions, guarded: readonly s
     needs[kind] === true && (policy[kind].state === "allow" || policy.prompt) ? policy[kind].scope : [];
   const [net, env] = [grantableItems(policy, needs, "net"), grantableItems(policy, needs, "env")];
   const write = granted("write");
+  const undeclared = (["read", "write"] as const).filter((kind) => needs[kind] !== true);
   const isNamed = (place: string) => place !== policy.root && policy.write.scope.includes(place);
   // A host may not even look at what lies outside of its own folders, so only what is inside is named to it.
   const kept = guarded.filter((place) => !isNamed(place)).flatMap((place) =>
@@ -87,6 +88,7 @@ export function grantFor(policy: Policy, needs: Permissions, guarded: readonly s
     write,
     denyRead: policy.read.except,
     denyWrite: [...new Set([...policy.write.except, ...kept])],
+    ...(undeclared.length > 0 ? { undeclared } : {}),
     ...(net.length > 0 ? { net } : {}),
     ...(env.length > 0 ? { env } : {}),
   };

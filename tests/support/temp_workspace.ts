@@ -69,7 +69,7 @@ function contextFor(workspace: Workspace): Context {
 function absolute(root: string, grant: Partial<Grant>): Partial<Grant> {
   const entries = Object.entries(grant).map(([key, value]) => [
     key,
-    Array.isArray(value) ? value.map((path) => join(root, path)) : value,
+    Array.isArray(value) && key !== "undeclared" ? value.map((path) => join(root, path)) : value,
   ]);
   return Object.fromEntries(entries);
 }
