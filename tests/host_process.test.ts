@@ -31,8 +31,8 @@ interface Fault {
 }
 
 const NO_FFI = /^Cannot run [a-z_]+: it imports "bun:ffi", which is not there$/;
-const NO_HANDLE = /Bad file descriptor/;
-const NO_SIGNAL = /Requires run access/;
+const NO_HANDLE = /the system refused it$/;
+const NO_SIGNAL = /which it does not declare/;
 const WAS_ENDED = /^Cannot run kills: its process was ended$/;
 const CHANNEL = /^Cannot run forges_messages: its plugin wrote into tenon's own channel$/;
 const ENDED = /: its process ended by itself \(exit code \d\)$/;
@@ -90,7 +90,7 @@ const FAULTS: Fault[] = [
   closes([101], "closes the handle that results go to", ENDED),
   closes([100, 101, 0, 1, 2], "closes every handle", ENDED),
   { ...kills("group"), does: "kills its own group", bun: WAS_ENDED },
-  { ...kills("core"), does: "kills core", bun: /EPERM|not permitted/ },
+  { ...kills("core"), does: "kills core", bun: /the system does not permit it$/ },
   { ...kills("self"), does: "kills itself", bun: WAS_ENDED, deno: WAS_ENDED },
   { ...kills("self, by Deno"), does: "kills itself by Deno's word", bun: "well", deno: WAS_ENDED },
   // Bun's host stands still, as if it never answered.
@@ -220,7 +220,7 @@ const AT_IMPORT: [file: string, bun: RegExp, deno: RegExp][] = [
   [
     "forges_its_definition",
     /^definition\.name: is "loads_well", but the file is called "forges_its_definition"$/,
-    NO_HANDLE,
+    /Bad file descriptor/,
   ],
   ["never_loads", LATE, LATE],
   ["throws_when_loaded", THROWS, THROWS],

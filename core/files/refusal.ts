@@ -58,5 +58,10 @@ function reasonOf(error: unknown): string | undefined {
   const code = codeOf(error);
   if (code === undefined || !(error instanceof Error)) return undefined;
   if (code === "REFUSED" || code === "ABSENT") return error.message;
-  return REASONS[code] ?? (/^E[A-Z0-9]+$/.test(code) ? "the system refused it" : undefined);
+  return Object.hasOwn(REASONS, code) || /^E[A-Z0-9]+$/.test(code) ? reasonFor(code) : undefined;
+}
+
+/** A code of the file system in fixed words. */
+export function reasonFor(code: string): string {
+  return REASONS[code] ?? "the system refused it";
 }

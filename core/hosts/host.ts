@@ -9,6 +9,7 @@ import { type Channel, type FileChange, type HostStart, isSeenFile, type SeenLis
 import type { Outcome } from "../registry.ts";
 import { limitResult } from "../result_limit.ts";
 import { messageOf, previewPlugin, runPlugin } from "./run_plugin.ts";
+import { systemProblem } from "./system_problem.ts";
 import { oneLine } from "../text.ts";
 import { createThrottle } from "./throttle.ts";
 import type { Context, Seen, SeenFile } from "../tool.ts";
@@ -110,9 +111,10 @@ async function inspect(plugin: Plugin): Promise<Plugin> {
   return { ...plugin, loaded: { ...plugin.loaded, inspected: { input_schema: plugin.schema.json, examples } } };
 }
 
-/** Why a host ended, when an error came from outside of every call. One line. */
+/** Why a host ended, when an error came from outside of every call, so that nobody knows of which tool. One line. */
 export function uncaught(error: unknown): string {
-  return `its process ended by itself, with an error that nobody caught: ${oneLine(messageOf(error))}`;
+  const reason = systemProblem(error, {}) ?? messageOf(error);
+  return `its process ended by itself, with an error that nobody caught: ${oneLine(reason)}`;
 }
 
 function seenFiles(list: SeenList, notes: SeenList): Seen {

@@ -4,6 +4,7 @@ import type { Content } from "../message.ts";
 import { basename } from "../path.ts";
 import type { Plugin } from "../plugins/plugins.ts";
 import type { Outcome } from "../registry.ts";
+import { systemProblem } from "./system_problem.ts";
 import { headOf, oneLine } from "../text.ts";
 import type { Change, Context, Proposal } from "../tool.ts";
 
@@ -59,9 +60,9 @@ export async function previewPlugin(plugin: Plugin, raw: unknown, context: Conte
   }
 }
 
-/** An `Error` of the plugin's is for the model as it is; one of the runtime's is about code, and says whose. */
-function wordsFor(error: unknown, { loaded: { definition: { name } } }: Plugin): string {
-  const problem = limitReached(error) ?? missingImport(error);
+/** An `Error` of the plugin's is for the model as it is; one of the runtime's or the system's is about code, and says whose. */
+function wordsFor(error: unknown, { loaded: { definition: { name }, permissions } }: Plugin): string {
+  const problem = limitReached(error) ?? missingImport(error) ?? systemProblem(error, permissions);
   if (problem !== undefined) return `Cannot run ${name}: ${problem}`;
   return isOfRuntime(error) ? `Cannot run ${name}: ${messageOf(error)}` : messageOf(error);
 }
