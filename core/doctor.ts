@@ -13,7 +13,6 @@ import { shellPlace } from "./commands/shell_place.ts";
 import type { Setup } from "./start.ts";
 import { whatIsNotKept } from "./state_file.ts";
 import { VERSION } from "./options.ts";
-import { notTrusted } from "./tool_list.ts";
 
 export interface Report {
   runtime: string;
@@ -38,7 +37,7 @@ export interface Report {
 
 /** The part of a setup that is looked at. */
 export type Examined = Premises & Pick<Setup, "registry" | "fence"> & {
-  catalog: Pick<Catalog, "setAside" | "untrusted">;
+  catalog: Pick<Catalog, "setAside" | "skipped">;
 };
 
 export function makeReport(examined: Examined): Report {
@@ -66,7 +65,8 @@ export function makeReport(examined: Examined): Report {
       ...(unsendable === undefined ? [] : [unsendable]),
       ...(unkept === undefined ? [] : [unkept]),
       ...missing.map(({ feature, reason }) => `${feature}: ${reason}`),
-      ...[...catalog.setAside, ...notTrusted(catalog)].map(({ file, problem }) => `${file}: ${problem}`),
+      ...catalog.setAside.map(({ file, problem }) => `${file}: ${problem}`),
+      ...catalog.skipped,
     ],
   };
 }

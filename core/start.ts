@@ -75,7 +75,10 @@ export async function setUp(options: Options, given: Premises, fence: FenceStatu
   const undo = createUndo(openUndoStore(undoFolder(state, policy.root)), restorer(hosts, restoring), tidy);
   const guard = (tool: Tool) => approval.guard(watchIntegrity(undo.guard(tool), roots));
   const tidied = removeLeftovers(notes, hosts, grantFor(policy, { read: true, write: true }, guarded));
-  const catalog = await openCatalog({ policy, folders: pluginFolders, sources, guarded, state, hosts, guard });
+  const catalog = await openCatalog({
+    ...{ policy, folders: pluginFolders, sources, guarded, state, hosts, guard },
+    workspace: options.workspace,
+  });
   await tidied;
   const setup: Setup = {
     ...{ ...premises, fence, confined, seen, approval, undo, hosts, catalog },

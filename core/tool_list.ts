@@ -3,42 +3,45 @@
 import type { Catalog } from "./plugins/catalog.ts";
 import { bytesOf, tokensOf } from "./plugins/definition_size.ts";
 import { permissionSet } from "./permissions/permissions.ts";
-import type { Registry } from "./registry.ts";
+import type { Registry, WireDefinition } from "./registry.ts";
 
 export interface ToolList {
-  tools: { name: string; source: string; permissions: string; bytes: number }[];
-  set_aside: { file: string; problem: string }[];
-}
-
-/** What waits for the user's word, as a reason like others. */
-export function notTrusted({ untrusted }: Pick<Catalog, "untrusted">): { file: string; problem: string }[] {
-  return untrusted.map(({ file, changed }) => ({
-    file,
-    problem: changed
-      ? `changed since it was trusted (${changed.join(", ")}); see tenon trust`
-      : "is not trusted; see tenon trust",
-  }));
+  /** The definition is what the model gets; `bytes` are those of it in a request. */
+  tools: (WireDefinition & { source: string; permissions: string; bytes: number })[];
+  set_aside: { file: string; problem: string; untrusted?: true }[];
+  /** For each folder with untrusted files a line with the command that lets them in. */
+  to_trust: readonly string[];
 }
 
 export function toolList(
-  { setAside, untrusted }: Pick<Catalog, "setAside" | "untrusted">,
+  { setAside, untrusted, skipped }: Pick<Catalog, "setAside" | "untrusted" | "skipped">,
   { tools }: Registry,
 ): ToolList {
   return {
     tools: tools.map(({ definition, source, permissions }) => ({
-      name: definition.name,
+      ...definition,
       source,
       permissions: permissionSet(permissions),
       bytes: bytesOf(definition),
     })),
-    set_aside: [...setAside, ...notTrusted({ untrusted })].map(({ file, problem }) => ({ file, problem })),
+    set_aside: [
+      ...setAside.map(({ file, problem }) => ({ file, problem })),
+      ...untrusted.map(({ file, changed }) => ({ file, problem: notTrusted(changed), untrusted: true as const })),
+    ],
+    to_trust: skipped,
   };
+}
+
+/** `changed` as in `Trustable`. */
+function notTrusted(changed: readonly string[] | undefined): string {
+  return changed ? `changed since it was trusted (${changed.join(", ")})` : "is not trusted";
 }
 
 /** Columns that one cell can widen a column to: a longer one moves the rest of its own row alone, so that the others fit a terminal. */
 const COLUMN_LIMIT = 24;
 
-export function toolLines({ tools, set_aside }: ToolList): string[] {
+/** Of the untrusted files a line for each folder stands for all. */
+export function toolLines({ tools, set_aside, to_trust }: ToolList): string[] {
   const rows = [
     ["NAME", "PERMISSIONS", "BYTES", "SOURCE"],
     ...tools.map((tool) => [tool.name, tool.permissions, String(tool.bytes), tool.source]),
@@ -52,6 +55,7 @@ export function toolLines({ tools, set_aside }: ToolList): string[] {
   return [
     ...rows.map((row) => row.map(pad).join("  ").trimEnd()),
     `${tools.length} ${tools.length === 1 ? "tool" : "tools"}: about ${tokensOf(bytes)} tokens of every request`,
-    ...set_aside.map(({ file, problem }) => `set aside: ${file}: ${problem}`),
+    ...set_aside.filter(({ untrusted }) => !untrusted).map(({ file, problem }) => `set aside: ${file}: ${problem}`),
+    ...to_trust,
   ];
 }

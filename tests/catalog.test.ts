@@ -54,7 +54,8 @@ async function open(
     .map(({ path, needsTrust }) => ({ path, needsTrust: needsTrust && !isSource }));
   const { guard } = createApproval(policy);
   const state = join(top, "state");
-  const catalog = await openCatalog({ policy, folders, sources: undefined, guarded: [folder], state, hosts, guard });
+  const where = { folders, sources: undefined, guarded: [folder], state, workspace: root };
+  const catalog = await openCatalog({ policy, ...where, hosts, guard });
   return {
     catalog,
     loads: () => loads.splice(0).map((file) => file.slice(top.length + 1)),

@@ -16,7 +16,7 @@ async function setupIn(root: string, given: Partial<Examined>): Promise<Examined
     ...premises,
     fence: FENCE,
     registry,
-    catalog: { untrusted: [], setAside: [] },
+    catalog: { skipped: [], setAside: [] },
     ...given,
   };
 }
@@ -82,7 +82,7 @@ describe("makeReport", () => {
     const { problems } = makeReport(
       await setupIn(temp.root, {
         missing: [{ feature: "the key", reason: "Deno hides it", flag: "--allow-env" }],
-        catalog: { untrusted: [], setAside: [{ file: "/p/bad.ts", problem: "line 2: no" }] },
+        catalog: { skipped: [], setAside: [{ file: "/p/bad.ts", problem: "line 2: no" }] },
       }),
     );
     expect(problems).toEqual(["the key: Deno hides it", "/p/bad.ts: line 2: no"]);

@@ -111,11 +111,15 @@ describe.concurrent.each([...WAYS])("tenon tools and tenon doctor as %s", (way: 
     expect(JSON.parse(stdout)).toEqual({
       tools: TOOLS.map((name) => ({
         name,
+        description: expect.stringMatching(/^[A-Z]/),
+        input_schema: expect.objectContaining({ type: "object" }),
+        strict: true,
         source: "built in",
         permissions: expect.any(String),
         bytes: expect.any(Number),
       })),
       set_aside: [],
+      to_trust: [],
     });
     expect(code).toBe(0);
   });

@@ -71,8 +71,11 @@ describe.concurrent.each([...WAYS])("opening a folder with tenon as %s", (way: W
     const listed = JSON.parse((await runTenon(way, start(temp, ["tools", "--json", ...off]))).stdout);
     expect(listed.tools.map(({ name }: { name: string }) => name)).not.toContain("evil");
     expect(listed.set_aside).toEqual([
-      { file: join(temp.root, ".tenon/plugins/evil.ts"), problem: "is not trusted; see tenon trust" },
+      { file: join(temp.root, ".tenon/plugins/evil.ts"), problem: "is not trusted", untrusted: true },
     ]);
+    const line = skipped("evil.ts", ".tenon/plugins", join(temp.root, ".tenon/plugins"));
+    expect(listed.to_trust).toEqual([line.trimEnd()]);
+    expect((await runTenon(way, start(temp, ["tools", ...off]))).stdout).toEndWith(`of every request\n${line}`);
     expect(marked(temp)).toBe(false);
     if (way !== "bun") return;
     // The mark is made once it is trusted and nothing holds it: the look above can fail.

@@ -17,7 +17,7 @@ test("toolLines lets a long name or a long permission move its own row alone", (
   const long = "a".repeat(64);
   const net = Array.from({ length: 9 }, (_, index) => `host-${index}.example.com:443`);
   const registry = createRegistry([tool(long, { read: true }), tool("b", { read: true }), tool("c", { net })]);
-  const lines = toolLines(toolList({ setAside: [], untrusted: [] }, registry));
+  const lines = toolLines(toolList({ setAside: [], untrusted: [], skipped: [] }, registry));
   expect(lines.slice(0, 3)).toEqual([
     "NAME  PERMISSIONS  BYTES  SOURCE",
     `${long}  read           126  built in`,

@@ -20,6 +20,7 @@ import type { Policy } from "../permissions/policy.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { BUILT_IN, type Tool } from "../registry.ts";
 import { openTrust, type Trustable } from "./trust.ts";
+import { untrustedLines } from "./trust_notice.ts";
 
 export interface Catalog {
   /** Those that the model is told of. */
@@ -27,6 +28,8 @@ export interface Catalog {
   readonly setAside: readonly SetAside[];
   /** Files that are not loaded before the user trusts them. */
   readonly untrusted: readonly Trustable[];
+  /** For each folder of those a line with the command that lets them in. */
+  readonly skipped: readonly string[];
   /**
    * Looks at the folders again. The hosts of what changed end, so no call may run. With `again` what cannot be told to be
    * unchanged, and what failed, is loaded once more.
@@ -50,6 +53,8 @@ export interface CatalogOptions {
   guarded: readonly string[];
   /** The state folder. */
   state: string | undefined;
+  /** The folder to work in as it was given, for the commands that the user is told. */
+  workspace: string;
   hosts: Hosts;
   /** Put around each tool. */
   guard(tool: Tool): Tool;
@@ -57,7 +62,7 @@ export interface CatalogOptions {
 
 /** Imports the built-in tools for their definitions; every other plugin is loaded by a host, or known from before. */
 export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
-  const { policy, folders, sources, guarded, state, hosts, guard } = options;
+  const { policy, folders, sources, guarded, state, workspace, hosts, guard } = options;
   const [trust, cache] = await Promise.all([openTrust(state), openDefinitionCache(state)]);
   const loader = createLoader({ hosts, trust, cache, state });
   const own = await Promise.all(
@@ -150,6 +155,9 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
     },
     get untrusted() {
       return view.untrusted;
+    },
+    get skipped() {
+      return untrustedLines(view.untrusted, policy.root, workspace);
     },
     refresh,
     takeChanges() {
