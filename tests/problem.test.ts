@@ -21,6 +21,11 @@ async function problem(schema: unknown, input: unknown): Promise<string> {
   return checked.ok ? `passed: ${JSON.stringify(checked.input)}` : checked.problem;
 }
 
+/** The first of them, as they are listed. */
+function keys(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"key_${index}"`).join(", ");
+}
+
 const kinds = [
   object({ kind: { const: "a" }, n: number }, { required: ["kind", "n"] }),
   object({ kind: { const: "b" }, s: text }, { required: ["kind", "s"] }),
@@ -40,6 +45,36 @@ describe("a fault of the input is told by its place, what was wanted and what wa
       it({ anyOf: [{ type: "string", pattern: "^a" }, { type: "null" }] }),
       { it: "b" },
       'it: expected a match of ^a, got string "b"',
+    ],
+    [
+      "a required name and others in its place",
+      object({ path: text, old: text, new: text }, { required: ["path", "new"], additionalProperties: false }),
+      { path: "a", old_text: "b", text: "c" },
+      'new: expected string, got nothing; there is no "old_text", "text"; there are: path, old, new',
+    ],
+    [
+      "a required name of an inner object, and another in its place",
+      it(object({ a: text }, { required: ["a"], additionalProperties: false })),
+      { it: { b: "\n" } },
+      'it.a: expected string, got nothing; there is no "b"; there are: a',
+    ],
+    [
+      "a required name where others may be given",
+      object({ a: text }, { required: ["a"] }),
+      { b: "x" },
+      "a: expected string, got nothing",
+    ],
+    [
+      "a required name where others have a pattern",
+      object({ a: text }, { required: ["a"], patternProperties: { "^x": text }, additionalProperties: false }),
+      { x1: "x" },
+      "a: expected string, got nothing",
+    ],
+    [
+      "a required name and very many others",
+      object({ a: text }, { required: ["a"], additionalProperties: false }),
+      Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key_${index}`, 1])),
+      `a: expected string, got nothing; there is no ${keys(21)} … (500 in all); there are: a`,
     ],
     [
       "one in oneOf",

@@ -74,7 +74,7 @@ function wordsFor(failures: readonly Failure[], outer: Failure | undefined, chec
         ? at(path, "takes no value. Leave it out")
         : at(path, `expected anything but ${describe(rule["not"], root, true)}, got ${gist(value)}`);
     case "required":
-      return missing(path, namesMissing(value, rule["required"]), checked);
+      return missing(path, namesMissing(value, rule["required"]), checked) + unknownWords(path, value, rule, checked);
     case "dependentRequired":
       return dependentWords(path, value, rule, checked);
     case "propertyNames":
@@ -186,6 +186,16 @@ function missing(
 ): string {
   const property = propertiesAt(path, input, root)[name];
   return at([...path, name], `expected ${describe(property, root)}, got nothing${why}`);
+}
+
+/** A name that nobody knows beside one that is missing is most likely the wrong name of it. */
+function unknownWords(path: readonly string[], value: unknown, rule: JsonSchema, { input, schema }: Checked): string {
+  const isClosed = rule["additionalProperties"] === false || rule["unevaluatedProperties"] === false;
+  if (!isClosed || !isObject(value) || rule["patternProperties"] !== undefined) return "";
+  const known = Object.keys(propertiesAt(path, input, schema));
+  const unknown = Object.keys(value).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return "";
+  return `; there is no ${listed(unknown.map((name) => JSON.stringify(name)))}; there are: ${listed(known)}`;
 }
 
 function dependentWords(path: readonly string[], value: unknown, rule: JsonSchema, checked: Checked): string {
