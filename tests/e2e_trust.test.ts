@@ -46,6 +46,13 @@ function start({ root, top }: TempWorkspace, args: string[], more: Partial<Start
   };
 }
 
+/** What is said of an object that is not closed. */
+const UNFINISHED = {
+  bun: "Expected identifier but found end of file",
+  deno: "Unexpected token `<eof>`. Expected identifier, string literal, numeric literal or [ for the computed key",
+  executable: "Expected identifier but found end of file",
+};
+
 const skipped = (names: string, place: string, folder: string, are = "is not trusted and was") =>
   `${names} in ${place} ${are} skipped. To use: tenon trust ${folder}\n`;
 
@@ -88,6 +95,7 @@ describe.concurrent.each([...WAYS])("opening a folder with tenon as %s", (way: W
     await using temp = await tempWorkspace({
       ".tenon/plugins/a.ts": plugin("a", "from the copy", 'import "./lib/x.ts";'),
       ".tenon/plugins/lib/x.ts": "export {};",
+      ".tenon/plugins/bad.ts": "export const definition = {",
       ".tenon/plugins/zod.ts": plugin("zod", "z", 'import "zod";'),
     });
     const folder = join(temp.root, ".tenon/plugins");
@@ -95,6 +103,7 @@ describe.concurrent.each([...WAYS])("opening a folder with tenon as %s", (way: W
     expect(asked).toMatchObject({
       code: 1,
       stdout: ".tenon/plugins\n  new      a.ts    a    read; with lib/x.ts\n" +
+        `  refused  bad.ts  bad  cannot be trusted: line 1: ${UNFINISHED[way]}\n` +
         '  refused  zod.ts  zod  cannot be trusted: zod.ts imports "zod". A plugin to be trusted imports only files beside or ' +
         "below it, node: modules, valibot and tenon\n",
       stderr: `Nobody can be asked here. To trust this plugin: tenon trust ${folder} --yes\n`,
@@ -115,6 +124,10 @@ describe.concurrent.each([...WAYS])("opening a folder with tenon as %s", (way: W
       stderr: ".tenon/plugins: 1 no longer trusted\n",
     });
     expect((await call()).code).toBe(1);
+    expect(await runTenon(way, start(temp, ["trust", "--revoke"]))).toMatchObject({
+      code: 0,
+      stderr: "Nothing is trusted here\n",
+    });
   });
 
   test("trusts a folder of --plugins in the workspace no more than any other one there", async () => {

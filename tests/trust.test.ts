@@ -53,6 +53,20 @@ describe("openTrust", () => {
     expect(await judged(temp)).toMatchObject({ state: "trusted" });
   });
 
+  const unparsable: [what: string, files: { [name: string]: string }, problem: RegExp][] = [
+    ["that does not parse", { "p/c.ts": "export const definition = {\n" }, /^cannot be trusted: line \d: \S/],
+    [
+      "that imports what does not parse",
+      { "p/c.ts": 'import "./lib/y.ts";\n', "p/lib/y.ts": "\nconst a = ;\n" },
+      /^cannot be trusted: lib\/y\.ts line 2: Unexpected ;$/,
+    ],
+    ["of JavaScript that is TypeScript", { "p/c.js": "let a: number;\n" }, /^cannot be trusted: line 1: \S/],
+  ];
+  test.each(unparsable)("cannot trust a file %s", async (_, files, problem) => {
+    await using temp = await tempWorkspace(files);
+    expect(await judged(temp, Object.keys(files)[0]?.slice(2))).toMatch(problem);
+  });
+
   test("does not trust the same bytes at another place", async () => {
     await using temp = await tempWorkspace({ ...FILES, "q/a.ts": PLUGIN, "q/lib/x.ts": FILES["p/lib/x.ts"] });
     await accept(temp);

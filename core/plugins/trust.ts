@@ -6,9 +6,10 @@ import process from "node:process";
 import * as v from "valibot";
 import { declaredPermissions } from "../permissions/declared_permissions.ts";
 import { sha256Of } from "../hash.ts";
-import { basename, dirname, isInside, join } from "../path.ts";
+import { basename, dirname, extname, isInside, join } from "../path.ts";
+import { parseProblem } from "./parse_problem.ts";
 import { permissionSet } from "../permissions/permissions.ts";
-import { type Closure, readClosure } from "./plugin_closure.ts";
+import { type Closure, CODE, readClosure } from "./plugin_closure.ts";
 import { deno } from "../runtime.ts";
 import { mayWrite, readState, writeState } from "../state_file.ts";
 import type { Permissions } from "../tool.ts";
@@ -66,6 +67,8 @@ export async function openTrust(state: string | undefined): Promise<Trust> {
       if (!permissions) return "cannot be trusted: its permissions are not written out in one literal, { read: true }";
       const known = Object.hasOwn(store.plugins, path) ? store.plugins[path] : undefined;
       const isSame = known?.sha256 === closure.sha256 && known.permissions === permissionSet(permissions);
+      const unread = isSame ? undefined : unreadable(path, closure);
+      if (unread !== undefined) return `cannot be trusted: ${unread}`;
       const changed = known && !isSame ? changedFiles(known.files, closure) : undefined;
       return { state: isSame ? "trusted" : "untrusted", plugin: { file: path, permissions, closure, changed } };
     },
@@ -138,6 +141,15 @@ export function untrustable({ open, files }: Closure): string | undefined {
   if (open !== undefined) return `cannot be trusted: ${open}. ${rule}`;
   const above = [...files.keys()].find((name) => name.startsWith("../"));
   return above === undefined ? undefined : `cannot be trusted: it imports "${above}". ${rule}`;
+}
+
+/** Of a file that does not parse nobody knows what it declares, and it cannot run. Once it is mended it is another one to trust. */
+function unreadable(path: string, { files }: Closure): string | undefined {
+  for (const [name, bytes] of files) {
+    const problem = CODE.has(extname(name)) ? parseProblem(name, new TextDecoder().decode(bytes)) : undefined;
+    if (problem !== undefined) return name === basename(path) ? problem : `${name} ${problem}`;
+  }
+  return undefined;
 }
 
 function changedFiles(known: { [name: string]: string }, { files }: Closure): string[] {

@@ -143,9 +143,13 @@ async function revokeAll(
   { root }: Premises,
   { stderr }: TrustIo,
 ): Promise<boolean> {
+  let isAny = false;
   for (const { path } of folders) {
     const count = await trust.revoke(path);
+    if (count === 0) continue;
+    isAny = true;
     stderr.write(`${visible(placeName(root, path))}: ${count} no longer trusted\n`);
   }
+  if (!isAny) stderr.write("Nothing is trusted here\n");
   return true;
 }
