@@ -45,6 +45,13 @@ describe.concurrent.each([...WAYS])("for whoever writes a plugin, tenon as %s", 
     const made = await runTenon(way, start);
     const names = ["my_tool.ts", "my_tool.test.ts", "tenon.d.ts"];
     expect([made.code, made.stdout]).toEqual([0, names.map((name) => `${join(folder, name)}\n`).join("")]);
+    const testFile = join(folder, "my_tool.test.ts");
+    expect(made.stderr.split("\n").map((line) => line.slice("Test it: ".length))).toEqual([
+      `tenon --plugins ${folder} call my_tool '{"path": "README.md", "text": "the"}'`,
+      `bun test ${testFile}`,
+      `deno test --allow-read=${folder} ${testFile}`,
+      "",
+    ]);
     const again = await runTenon(way, start);
     expect([again.code, again.stderr]).toEqual([
       2,
@@ -93,8 +100,11 @@ describe.concurrent.each([...WAYS])("for whoever writes a plugin, tenon as %s", 
     if (way !== "bun") return;
     const anywhere = await runTenon(way, { cwd: "/", args: ["check", join(folder, "my_tool.ts")] });
     expect([anywhere.code, anywhere.stderr]).toEqual([0, ""]);
-    for (const command of [[join(BIN, "bun"), "test"], [join(BIN, "deno"), "test", "--no-remote"]]) {
-      const run = Bun.spawnSync(command, { cwd: folder, env: { PATH: "", HOME: temp.top, NO_COLOR: "1" } });
+    for (const command of [[join(BIN, "bun"), "test"], [join(BIN, "deno"), "test", `--allow-read=${folder}`]]) {
+      const run = Bun.spawnSync([...command, testFile], {
+        cwd: temp.root,
+        env: { PATH: "", HOME: temp.top, NO_COLOR: "1" },
+      });
       expect([command, run.exitCode, `${run.stdout}${run.stderr}`]).toEqual([
         command,
         0,

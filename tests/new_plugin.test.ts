@@ -41,6 +41,16 @@ describe("writeNewPlugin", () => {
     expect(await readdir(folder.root)).toEqual([file]);
   });
 
+  test.each(["b/a.ts", "b/a.mjs", "a.js"])("writes no plugin beside one of its name, here %s", async (file) => {
+    await using folder = await tempWorkspace({ [file]: "export {};", "b/c.ts": "export {};" });
+    const others = [join(folder.root, "nowhere"), folder.root, join(folder.root, "b")];
+    const error = await writeNewPlugin("a", folder.root, others).catch((error) => error);
+    expect(error.message).toBe(
+      `Cannot make a plugin named "a": the name is taken (${join(folder.root, file)}). Take another`,
+    );
+    expect(await readdir(folder.root)).not.toContain("a.ts");
+  });
+
   test("writes a second plugin beside the first, with the types as they are now", async () => {
     await using folder = await tempWorkspace();
     await writeNewPlugin("a", folder.root);

@@ -7,12 +7,13 @@ import type { FenceStatus } from "../fence/fence_rules.ts";
 import { createHosts } from "../hosts/hosts.ts";
 import { findPlugins } from "./plugins.ts";
 import { newPluginFolder, writeNewPlugin } from "./new_plugin.ts";
-import { resolve } from "../path.ts";
+import { join, resolve } from "../path.ts";
 import { realOf } from "../place.ts";
 import { placeToKeep, type Premises, userFolders } from "../premises.ts";
-import { mayRead } from "../runtime.ts";
+import { mayRead, ownPluginFolder } from "../runtime.ts";
+import { shellWord } from "./shell_word.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { oneLine, visible } from "../text.ts";
+import { visible } from "../text.ts";
 import { EXIT } from "../turn.ts";
 
 /** Runs no plugin, so it needs no fence; and it writes where nobody behind one may. The files' paths go to stdout. */
@@ -23,12 +24,23 @@ export async function runNew(
 ): Promise<number> {
   const folders = userFolders();
   const folder = newPluginFolder(named, placeToKeep(folders.config, folders));
-  const files = await writeNewPlugin(name, folder);
+  const own = folders.config === undefined ? [] : [join(folders.config, "plugins")];
+  const others = [ownPluginFolder(), ...own, ...named].map((path) => realOf(resolve(path))).filter(mayRead);
+  const files = await writeNewPlugin(name, folder, others);
   stdout.write(files.map((file) => `${visible(file)}\n`).join(""));
-  const plugins = named.length > 0 ? ` --plugins ${oneLine(folder)}` : "";
-  const call = `tenon${plugins} call ${name} '{"path": "README.md", "text": "the"}'`;
-  stderr.write(`Try it: ${call}. Test it: bun test, or deno test\n`);
+  for (const line of nextSteps(name, folder, named.length > 0)) stderr.write(`${visible(line)}\n`);
   return EXIT.done;
+}
+
+/** Commands that can be pasted, wherever that is; the name is one that needs no quotes. */
+function nextSteps(name: string, folder: string, isNamed: boolean): string[] {
+  const place = shellWord(resolve(folder));
+  const test = shellWord(join(resolve(folder), `${name}.test.ts`));
+  return [
+    `Try it:  tenon${isNamed ? ` --plugins ${place}` : ""} call ${name} '{"path": "README.md", "text": "the"}'`,
+    `Test it: bun test ${test}`,
+    `     or: deno test --allow-read=${place} ${test}`,
+  ];
 }
 
 /** What the names of `tenon check` stand for: absolute and real. Of a folder the plugin files; one without any stays, to be told so. */

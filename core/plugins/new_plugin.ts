@@ -2,8 +2,8 @@
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import * as builtin from "../../plugins/mod.ts";
-import { join } from "../path.ts";
-import { isPluginName } from "./plugins.ts";
+import { basename, extname, join } from "../path.ts";
+import { findPlugins, isPluginName } from "./plugins.ts";
 import { codeOf } from "../files/refusal.ts";
 import { denoState } from "../runtime.ts";
 import { oneLine } from "../text.ts";
@@ -27,9 +27,10 @@ export function newPluginFolder(named: readonly string[], config: string | undef
 
 /**
  * Writes the three files, and makes the folder where there is none. Resolves with their paths. Throws a usage error, before
- * anything is written, for a name that cannot be a tool's, or where one of the files is there already.
+ * anything is written, for a name that cannot be a tool's, or where one of the files is there already, or a plugin of that name in
+ * another folder that plugins are loaded from: one of the two would be set aside at every start. `others` are absolute and real.
  */
-export async function writeNewPlugin(name: string, folder: string): Promise<string[]> {
+export async function writeNewPlugin(name: string, folder: string, others: readonly string[] = []): Promise<string[]> {
   const shown = oneLine(name, 80);
   const fail = (how: string) => usageError(`Cannot make a plugin named "${shown}": ${how}`);
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw fail("a name needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
@@ -49,6 +50,9 @@ export async function writeNewPlugin(name: string, folder: string): Promise<stri
     const text = await readFile(file, "utf8").catch((error) => codeOf(error) === "ENOENT" ? undefined : "");
     if (text !== undefined && !text.startsWith(MARK)) throw fail(`${oneLine(file, 500)} is there already`);
   }
+  const found = (await Promise.all(others.map(findPlugins))).flatMap(({ files }) => files);
+  const taken = found.find((file) => basename(file).slice(0, -extname(file).length) === name);
+  if (taken !== undefined) throw fail(`the name is taken (${oneLine(taken, 500)}). Take another`);
   try {
     await mkdir(folder, { recursive: true });
     for (const [file, text] of files) await writeFile(file, text, file.endsWith(".d.ts") ? {} : { flag: "wx" });
