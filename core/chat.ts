@@ -83,16 +83,16 @@ function trustAsker({ catalog, root }: Setup) {
   const refused = new Map<string, string>();
   return async (untrusted: Catalog["untrusted"], io: TurnIo, screen: Screen): Promise<boolean> => {
     let isAny = false;
-    for (const plugin of untrusted) {
-      const { file, closure: { sha256 } } = plugin;
-      if (refused.get(file) === sha256) continue;
-      const answer = await io.askKey(`Trust the plugin ${describeTrustable(plugin, root)}?`, TRUST);
+    const open = untrusted.filter(({ file, closure }) => refused.get(file) !== closure.sha256);
+    for (const [index, plugin] of open.entries()) {
+      const count = open.length > 1 ? `(${index + 1} of ${open.length}) ` : "";
+      const answer = await io.askKey(`${count}Trust the plugin ${describeTrustable(plugin, root)}?`, TRUST);
       if (answer === undefined) break;
-      refused.set(file, sha256);
+      refused.set(plugin.file, plugin.closure.sha256);
       if (answer !== "y") continue;
       try {
         await catalog.trust(plugin);
-        refused.delete(file);
+        refused.delete(plugin.file);
         isAny = true;
       } catch (error) {
         screen.write(`Not trusted: ${visible(error instanceof Error ? error.message : String(error))}\n`);

@@ -366,6 +366,29 @@ describe.concurrent("a chat in a folder that holds", () => {
     expect(offers()).toBe(false);
   });
 
+  test("several untrusted plugins asks for each, and says how many there are", async () => {
+    await using temp = await tempWorkspace({
+      ".tenon/plugins/a.ts": plugin("a", "x"),
+      ".tenon/plugins/b.ts": plugin("b", "x"),
+    });
+    await using api = await fakeApi([reply({ text: "answer one" }), reply({ text: "answer two" })]);
+    await using pty = openPty([await executable(), "--base-url", api.url, "-m", "fake-model"], {
+      cwd: temp.root,
+      columns: 200,
+      env: { HOME: join(temp.top, "home"), ANTHROPIC_API_KEY: "sk-test" },
+    });
+    await pty.until(PROMPT);
+    await say(pty, "go", "(1 of 2) Trust the plugin .tenon/plugins/a.ts (tool a; permissions: read)?");
+    await press(pty, "n", "(2 of 2) Trust the plugin .tenon/plugins/b.ts (tool b; permissions: read)?");
+    await press(pty, "n", "answer one");
+    await pty.until(PROMPT);
+    // Those that were answered do not count.
+    await writeFiles(temp.root, { ".tenon/plugins/b.ts": plugin("b", "y") });
+    const asked = await say(pty, "go", "Trust the plugin .tenon/plugins/b.ts (tool b; permissions: read)?");
+    expect(asked).not.toMatch(/\(\d of \d\)/);
+    await press(pty, "n", "answer two");
+  });
+
   test("plugins of the user's own picks up a new, a changed and a bad file without a restart", async () => {
     await using temp = await tempWorkspace();
     const folder = join(temp.top, "home", ".config", "tenon", "plugins");

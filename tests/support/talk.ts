@@ -19,11 +19,12 @@ export async function say(pty: Pty, line: string, words: string): Promise<string
 
 /** Answers a question: again and again, with a pause before it, until it counts (a busy machine may make the pause short). */
 export async function press(pty: Pty, key: string, words: string): Promise<void> {
-  const answered = /\[n\] no (?:yes|no|no answer)/;
-  for (let tries = 1; tries < 8 && !answered.test(pty.since()); tries++) {
+  const answers = () => [...pty.since().matchAll(/\[n\] no (?:yes|no|no answer)/g)].length;
+  const before = answers();
+  for (let tries = 1; tries < 8 && answers() === before; tries++) {
     await Bun.sleep(450 * tries);
     pty.type(key);
-    await pty.until(answered, 1000).catch(() => {});
+    for (let looks = 0; looks < 20 && answers() === before; looks++) await Bun.sleep(50);
   }
   await pty.until(words, 20_000);
 }
