@@ -70,7 +70,7 @@ describe.skipIf(level !== "kernel")("an executable with flags built in", () => {
   test("holds the code of a plugin where it starts", async () => {
     await using temp = await tempWorkspace({ "../plugins/writer.ts": WRITER });
     const { stderr, code } = await start(temp, [baked, ...PLUGIN]);
-    expect([stderr, code]).toEqual([expect.stringMatching(/^EACCES: permission denied/), 1]);
+    expect([stderr, code]).toEqual([expect.stringContaining("the system does not permit it"), 1]);
     expect(existsSync(join(temp.root, "made.txt"))).toBe(false);
   });
 });
