@@ -4,7 +4,16 @@ import { basename, join } from "node:path";
 import { RESULT_LIMIT } from "../core/text.ts";
 import { EXPECTED_FAULTS } from "./attacks/expected_breaches.ts";
 import { leftBehind, marked } from "./support/left_behind.ts";
-import { type Running, runTenon, SOURCES, type Start, startTenon, type Way, WAYS } from "./support/program.ts";
+import {
+  type Outcome,
+  type Running,
+  runTenon,
+  SOURCES,
+  type Start,
+  startTenon,
+  type Way,
+  WAYS,
+} from "./support/program.ts";
 import { type TempWorkspace, tempWorkspace } from "./support/temp_workspace.ts";
 
 const FIXTURES = join(SOURCES, "tests", "fixtures");
@@ -39,18 +48,23 @@ const ENDED = /: its process ended by itself \(exit code \d\)$/;
 
 /** Under Deno what spins comes last: it keeps a processor busy until tenon ends. */
 const FAULTS: Fault[] = [
-  { plugin: "exits", does: "exits", bun: /^Cannot run exits.*exit code 7/, deno: /^Cannot run exits.*exit code 7/ },
+  {
+    plugin: "exits",
+    does: "exits (X11)",
+    bun: /^Cannot run exits.*exit code 7/,
+    deno: /^Cannot run exits.*exit code 7/,
+  },
   { plugin: "exits_later", does: "exits after its answer", bun: "well", deno: "well", next: /^well$|exit code 0/ },
   uncaught("rejects_unheard", "leaves a rejection that nobody handles", "nobody hears this"),
   uncaught("throws_in_a_timer", "throws in a timer", "nobody catches this"),
   { plugin: "crashes", does: "crashes", bun: /^Cannot run crashes: its process crashed \(SIG[A-Z]+\)$/, deno: NO_FFI },
-  late("ignores_the_signal", "ignores its signal"),
+  late("ignores_the_signal", "ignores its signal (X09)"),
   same("recurses", "calls itself for ever", /^Cannot run recurses: it called itself without end$/),
   same("changes_the_folder", "goes to another folder", "hello\n", "hello\n"),
   same("changes_the_environment", "changes the environment", "sees none", "sees none"),
   // From then on its own host may fail; its next call must only be answered.
   { plugin: "patches_globals", does: "patches globals", bun: "patched", deno: "patched", next: /./ },
-  same("prints", "prints with JavaScript", "well"),
+  same("prints", "prints with JavaScript (X13)", "well"),
   same("reports_a_million_times", "reports a million times", "well"),
   same("returns_50_mb", "returns 50 MB of text", /^x+\n\[\d+ of 50000000 characters left out here\]\nx+$/, /./),
   {
@@ -266,6 +280,15 @@ async function startAlone(way: Way, temp: TempWorkspace, plugin: string, more: P
   return running;
 }
 
+async function runProgram(way: Way, temp: TempWorkspace, plugin: string): Promise<Outcome> {
+  await using running = await startAlone(way, temp, plugin, {
+    args: ["call", "--plugins", join(FIXTURES, "hostile_alone"), "--tools", plugin, "--allow-run"],
+    deno: { read: [".", SOURCES], run: ["sh"] },
+  });
+  running.close();
+  return await running.ended;
+}
+
 describe.each(["bun", "executable"] as const)("a host that spins under tenon as %s", (way) => {
   /** Once the handler has begun. */
   async function startSpinning(temp: TempWorkspace): Promise<Running> {
@@ -283,7 +306,7 @@ describe.each(["bun", "executable"] as const)("a host that spins under tenon as 
     expect(await leftBehind(temp.top)).toEqual([]);
   }, 40_000);
 
-  test("ends when the user interrupts the call", async () => {
+  test("ends when the user interrupts the call (X09)", async () => {
     await using temp = await tempWorkspace();
     await using running = await startSpinning(temp);
     running.signal("SIGINT");
@@ -291,6 +314,16 @@ describe.each(["bun", "executable"] as const)("a host that spins under tenon as 
     expect(JSON.parse(stdout).content).toBe("Cannot run spins_for_ever: interrupted by the user");
     expect(code).toBe(130);
     expect(await leftBehind(temp.top)).toEqual([]);
+  }, 40_000);
+});
+
+describe.each(["bun", "executable"] as const)("a program that a plugin starts under tenon as %s", (way) => {
+  test("prints where its plugin does, and not between the answers (X13)", async () => {
+    await using temp = await tempWorkspace();
+    const { stdout } = await runProgram(way, temp, "starts_a_program");
+    expect(stdout).toBe('{"name":"starts_a_program","content":"well","is_error":false}\n');
+    const log = join(temp.top, "state", "tenon", "printed", "starts_a_program.log");
+    expect(await readFile(log, "utf8")).toContain("FROM A PROGRAM\n");
   }, 40_000);
 });
 
@@ -308,6 +341,11 @@ describe("Deno does not stop", () => {
     await using running = await startAlone("deno", temp, show("writes_to_stdout"));
     running.close();
     expect((await running.ended).stdout).toStartWith("RAW\n{");
+  }, 40_000);
+
+  test("a program that a plugin starts: what it prints gets between the answers", async () => {
+    await using temp = await tempWorkspace();
+    expect((await runProgram("deno", temp, show("starts_a_program"))).stdout).toStartWith("FROM A PROGRAM\n{");
   }, 40_000);
 
   test("a thread that spins: its call is interrupted, and tenon ends all the same", async () => {
