@@ -5,7 +5,7 @@ import { createHosts } from "../core/hosts/hosts.ts";
 import { parseArgv } from "../core/options.ts";
 import { importPlugin } from "../core/plugins/plugins.ts";
 import { connectInProcess } from "./support/host_in_process.ts";
-import { SOURCES } from "./support/program.ts";
+import { copyOfProgram, runTenon, SOURCES, writeFiles } from "./support/program.ts";
 import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const README = await Bun.file(join(SOURCES, "README.md")).text();
@@ -42,6 +42,10 @@ const CALLS: Record<string, [input: unknown, content: string][]> = {
   ],
 };
 
+/** Nothing but a loopback that is down; where the system gives no such thing, the network stays. */
+const isCut = Bun.spawnSync(["sh", "-c", "unshare -rn true"]).exitCode === 0;
+const OFFLINE = isCut ? 'exec unshare -rn "$@"' : 'exec "$@"';
+
 /** It may do without. */
 const HELP = blocksOf("text").filter((block) => block.startsWith("$ tenon --help\n"));
 
@@ -65,6 +69,32 @@ describe("the README", () => {
     }
     expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(25);
   });
+
+  test(
+    "shows plugins that work at the first start of an executable alone, with an empty home and no network",
+    async () => {
+      await using files = await tempWorkspace(FILES);
+      await using copy = await copyOfProgram("executable");
+      const texts = plugins.map(({ name, source }) => [`plugins/${name}.ts`, source]);
+      await writeFiles(copy.folder, Object.fromEntries(texts));
+      const calls = plugins.flatMap(({ name }) =>
+        (CALLS[name] ?? []).map(([input, content]) => ({ name, input, content }))
+      );
+      const { stdout, stderr } = await runTenon("executable", {
+        cwd: files.root,
+        program: copy.folder,
+        args: ["call"],
+        stdin: calls.map(({ name, input }) => `${JSON.stringify({ name, input })}\n`).join(""),
+        shell: OFFLINE,
+      });
+      const answers = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+      expect(answers.map(({ name, content }) => [name, content])).toEqual(
+        calls.map(({ name, content }) => [name, content]),
+      );
+      expect(stderr).toBe("");
+    },
+    60_000,
+  );
 
   test.each(HELP)("shows --help as the program prints it", (shown) => {
     const { task } = parseArgv(["--help"]);
