@@ -174,6 +174,35 @@ export const handler = (_input, { run }) => Object.keys(run.env).filter((name) =
   },
 );
 
+test.concurrent.each([...WAYS])(
+  "a plugin starts the program that was named, after a yes, with tenon as %s",
+  async (way) => {
+    await using temp = await tempWorkspace();
+    await using api = await fakeApi([call("starts"), done]);
+    const plugins = join(temp.top, "plugins");
+    await writeFiles(plugins, {
+      "starts.ts": `import { spawnSync } from "node:child_process";
+export const definition = {
+  name: "starts",
+  description: "Starts a program.",
+  input_schema: { type: "object" },
+  permissions: { run: true },
+};
+export const handler = (_input, { run }) => String(spawnSync("echo", ["it runs"], { ...run, encoding: "utf8" }).stdout);
+`,
+    });
+    await using pty = await openTenon(way, {
+      cwd: temp.root,
+      args: ["--base-url", api.url, "-m", "fake-model", "--plugins", plugins, "--allow-run=echo", "-p", "go"],
+      env: { ANTHROPIC_API_KEY: "sk-test" },
+      deno: { read: [".", SOURCES, plugins], net: [new URL(api.url).host], run: ["echo"] },
+    });
+    await answer(pty, "y", /yes\r\n/, "Let starts");
+    expect(await pty.exited()).toBe(0);
+    expect(results(api, 1)).toEqual(["it runs\n"]);
+  },
+);
+
 describe.concurrent("what is never asked for", () => {
   const rows: [what: string, way: Way, needs: string, args: string[], result: string][] = [
     [

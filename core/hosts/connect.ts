@@ -32,8 +32,12 @@ export function connectFor(premises: Premises, fence: FenceStatus): Connect {
 
 function workers(premises: Premises): Connect {
   const { policy } = premises;
-  const granted = SHELLS.filter((command) => denoState({ name: "run", command }) === "granted");
-  const run = denoState({ name: "run" }) === "granted" ? true : granted.length > 0 && granted;
+  const isGranted = (command: string) => denoState({ name: "run", command }) === "granted";
+  const granted = SHELLS.filter(isGranted);
+  // Deno does not list what it was given: of other programs only those are known that the user named to tenon as well.
+  const named = policy.run.scope === true ? [] : policy.run.scope.filter(isGranted);
+  const programs = [...new Set([...granted, ...named])];
+  const run = denoState({ name: "run" }) === "granted" ? true : programs.length > 0 && programs;
   const isWritable = writableIn(policy);
   return (order) => {
     if (!order.needs.run) return connectWorker(workerPermissions(order, run), {});
