@@ -238,6 +238,24 @@ test.concurrent.each(RUNTIMES)(
   },
 );
 
+test.concurrent.each(RUNTIMES)(
+  "under %s git has what the repository says before what the user's file says",
+  async (runtime) => {
+    await using outside = await tempWorkspace();
+    const home = outside.top;
+    await writeFile(join(home, ".gitconfig"), "[user]\nname = Ada\nemail = ada@example.org\n");
+    await using shell = await openShell({
+      home,
+      files: { ".git/config": "[user]\nemail = ada@work.example\n" },
+      command: runtime === "Bun" ? COMMAND : denoCommand(`--allow-read=${home}`, "--allow-run", "--allow-write=."),
+    });
+    const { content } = await shell.bash(
+      "git init -q . && git commit -q --allow-empty -m x && git log --format='%an <%ae> %cn <%ce>'",
+    );
+    expect(content).toMatch(new RegExp(`^Ada <ada@work.example> Ada <ada@work.example>\\n${END(0)}`));
+  },
+);
+
 describe("bash answers", () => {
   test("B23 that there is no shell", async () => {
     await using bare = await openShell({ env: { PATH: "/nonexistent" } });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { identityEnv, parseIdentity } from "../core/commands/git_identity.ts";
+import { identityEnv, parseIdentity, repositoryConfig } from "../core/commands/git_identity.ts";
+import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const FILES: [what: string, text: string, identity: { name?: string; email?: string }][] = [
   ["nothing of an empty file", "", {}],
@@ -15,6 +16,7 @@ const FILES: [what: string, text: string, identity: { name?: string; email?: str
   ["escapes", '[user]\nname = A \\"the\\" B\\\\\n', { name: 'A "the" B\\' }],
   ["a value that goes on in the next line", "[user]\nname = A\\\nB\n", { name: "AB" }],
   ["the last of two", "[user]\nname = A\n[core]\nname = C\n[user]\nname = B\n", { name: "B" }],
+  ["no value that no variable can have", "[user]\nname = A\0B\nemail = c\n", { email: "c" }],
   ["no other section", '[users]\nname = A\n[user "x"]\nname = B\n[credential]\nemail = c\n', {}],
 ];
 
@@ -30,4 +32,21 @@ test("identityEnv names author and committer, and lets the later file win", () =
     GIT_COMMITTER_EMAIL: "a@x",
   });
   expect(identityEnv(["[user]\nname =\n"])).toEqual({});
+});
+
+const SAYS = "printf '[user]\\nname = Eve\\n' >";
+const REPOSITORIES: [what: string, setup: string, text: string][] = [
+  ["the repository's settings", `mkdir .git; ${SAYS} .git/config`, "[user]\nname = Eve\n"],
+  ["nothing where there is no repository", "true", ""],
+  ["nothing of another repository's", `mkdir ../other; ${SAYS} ../other/config; echo 'gitdir: ../other' > .git`, ""],
+  ["nothing behind a link", `mkdir .git; ${SAYS} ../o; ln -s ../../o .git/config`, ""],
+  ["nothing in a folder that is a link", `mkdir ../o; ${SAYS} ../o/config; ln -s ../o .git`, ""],
+  ["nothing of a pipe", "mkdir .git; mkfifo .git/config", ""],
+  ["nothing of what is too large for settings", "mkdir .git; truncate -s 2M .git/config", ""],
+];
+
+test.each(REPOSITORIES)("repositoryConfig gives %s", async (_what, setup, text) => {
+  await using temp = await tempWorkspace();
+  await temp.sh(setup);
+  expect(repositoryConfig(temp.root)).toBe(text);
 });

@@ -1,5 +1,13 @@
 /** The name that the user's commits carry, read from git's own files without running git. */
 
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { NOT_THROUGH } from "../files/opening.ts";
+import { join } from "../path.ts";
+import { realOf } from "../place.ts";
+
+/** Bytes of a repository's settings; a larger file is none. */
+const CONFIG_LIMIT = 1_000_000;
+
 /** Empty where git has none. */
 export interface Identity {
   name?: string;
@@ -17,7 +25,10 @@ export function parseIdentity(text: string): Identity {
     if (section) inUser = section[1]?.trim().toLowerCase() === "user" && section[2] === undefined;
     const rest = section ? line.slice(section[0].length) : line;
     const [, key, value = ""] = /^\s*(name|email)\s*=(.*)$/i.exec(rest) ?? [];
-    if (inUser && key !== undefined) found[key.toLowerCase() as keyof Identity] = unquoted(value);
+    // A variable cannot hold NUL, and nothing would start with one that does.
+    if (inUser && key !== undefined && !value.includes("\0")) {
+      found[key.toLowerCase() as keyof Identity] = unquoted(value);
+    }
   }
   return found;
 }
@@ -29,6 +40,27 @@ export function identityEnv(texts: readonly string[]): { [name: string]: string 
     ...(name ? { GIT_AUTHOR_NAME: name, GIT_COMMITTER_NAME: name } : {}),
     ...(email ? { GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_EMAIL: email } : {}),
   };
+}
+
+/**
+ * The settings of the repository that lies in a real folder; empty where there is none. Anyone may have written them: no link is
+ * followed, and no pipe is waited for. What git keeps elsewhere (a worktree, a folder above) is not looked at.
+ */
+export function repositoryConfig(root: string): string {
+  const file = join(root, ".git", "config");
+  if (realOf(file) !== file) return "";
+  try {
+    const handle = openSync(file, constants.O_RDONLY | NOT_THROUGH);
+    try {
+      const { size } = fstatSync(handle);
+      const bytes = new Uint8Array(size <= CONFIG_LIMIT ? size : 0);
+      return new TextDecoder().decode(bytes.subarray(0, readSync(handle, bytes, 0, bytes.length, 0)));
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return "";
+  }
 }
 
 /** Quotes go, what they hold stays; outside of them a comment ends the value, and blanks around it are not part of it. */

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import type { FenceRules } from "../fence/fence_rules.ts";
-import { identityEnv } from "./git_identity.ts";
+import { identityEnv, repositoryConfig } from "./git_identity.ts";
 import { isInside, join } from "../path.ts";
 import { realOf } from "../place.ts";
 import type { Premises } from "../premises.ts";
@@ -24,7 +24,8 @@ export function shellPlace(premises: Premises): ShellPlace {
   const roots = [root, ...policy.write.scope];
   return {
     readExec: found.readExec.filter((path) => !roots.some((folder) => isInside(folder, path))),
-    env: { ...found.env, ...identityEnv(gitConfigs(premises).map(textOf)) },
+    // These variables count for git before any file: what the repository says must be in them.
+    env: { ...found.env, ...identityEnv([...gitConfigs(premises).map(textOf), repositoryConfig(root)]) },
     sockets: policy.shellNet ? "inet" : "none",
   };
 }
