@@ -19,7 +19,10 @@ export const definition: Definition = {
     type: "object",
     properties: {
       command: { type: "string", description: "Command line or script for bash" },
-      timeout: { type: "number", description: "Seconds after which it is ended, at most 600. Default: 120" },
+      timeout: {
+        type: "number",
+        description: `Seconds after which it is ended, at most ${LONGEST_TIMEOUT}. Default: ${DEFAULT_TIMEOUT}`,
+      },
     },
     required: ["command"],
     additionalProperties: false,
