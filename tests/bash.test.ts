@@ -51,6 +51,11 @@ const ROWS: Row[] = [
     says: `ready\\n(tick\\n)+\\[what it had left .*\\]\\n${END(0)}`,
     within: 4000,
   },
+  {
+    id: "background child that ends within the second it has",
+    command: "(sleep 0.7; echo late) & echo done",
+    says: `^done\\nlate\\n${END(0)}`,
+  },
   { id: "B05 cat", command: "cat", timeout: 10, says: SILENT(0), within: 3000 },
   { id: "B05 read", command: "read x; echo got=$x", timeout: 10, says: `^got=\\n${END(0)}`, within: 3000 },
   { id: "B05 input()", command: "python3 -c 'input()' || true", timeout: 10, says: `EOFError.*\\n${END(0)}` },

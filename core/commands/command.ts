@@ -76,8 +76,11 @@ export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
   /** Whether nothing runs on without the shell; notes what does. */
   async function isAlone(): Promise<boolean> {
     const seen = (await family?.list() ?? []).map(({ name }) => name || undefined);
-    left = seen.length > 0 || (silent && !shell.hasGroup()) ? seen : [undefined];
+    left = seen.length > 0 || (silent && await isGroupGone()) ? seen : [undefined];
     return left.length === 0;
+  }
+  async function isGroupGone(): Promise<boolean> {
+    return !shell.hasGroup() || await family?.hasEnded?.(shell.pid) === true;
   }
 
   const first = await Promise.race([shell.ended, stop.promise]);
@@ -111,6 +114,8 @@ interface Shell extends ShellChild {
 /** Whom a command started, wherever they went. */
 interface Family {
   list(): Descendant[] | Promise<Descendant[]>;
+  /** Whether all in a group has ended; for who has to ask. */
+  hasEnded?(group: number): Promise<boolean>;
   end(): void | Promise<void>;
 }
 

@@ -35,6 +35,20 @@ const LIST = `for pid in $(marked); do
 done`;
 
 /**
+ * Prints `ended` where each process of the group `$3` has ended, and there is one: it stays in its group until its parent asks how it
+ * ended, which in a container is often nobody's work. proc_pid_stat(5): after the name come state, parent and group.
+ */
+const GROUP = `group=$3 found=
+for file in /proc/[0-9]*/stat; do
+  read -r line < "$file" || continue
+  set -- \${line##*) }
+  [ "$3" = "$group" ] || continue
+  [ "$1" = Z ] || exit
+  found=yes
+done
+[ -n "$found" ] && echo ended`;
+
+/**
  * For a script that begins with `markedArguments`: kills them all, until none is left. Between the look and the kill a process may have
  * started another: all are stopped before the first is killed. What keeps starting more of itself is killed as it comes, and
  * given up after a hundred looks.
@@ -55,15 +69,17 @@ export function markedArguments(script: string, mark: string, ...more: string[])
 export interface Marked {
   /** Those that run, each by a name that may be empty; each look costs some milliseconds. Nothing where it cannot be told. */
   list(): Promise<Descendant[]>;
+  /** Whether all that is in this group has ended, and was only not asked for; false where it cannot be told. */
+  hasEnded(group: number): Promise<boolean>;
   /** Kills them until none is left. */
   end(): Promise<void>;
 }
 
 /** Looks with this shell, in the PATH that is given. */
 export function markedProcesses(mark: string, shell: string, PATH: string): Marked {
-  async function say(script: string): Promise<string> {
+  async function say(script: string, ...more: string[]): Promise<string> {
     try {
-      const args = markedArguments(script, mark);
+      const args = markedArguments(script, mark, ...more);
       const child = denoProgram(shell, { args, cwd: "/", env: { PATH }, stdout: "piped", detached: true }).spawn();
       return await new Response(child.stdout).text();
     } catch {
@@ -75,6 +91,7 @@ export function markedProcesses(mark: string, shell: string, PATH: string): Mark
       const rows = (await say(LIST)).matchAll(/^(\d+) (.*)$/gm);
       return Array.from(rows, ([, pid, name = ""]) => ({ pid: Number(pid), name }));
     },
+    hasEnded: async (group) => (await say(GROUP, String(group))).trim() === "ended",
     end: async () => void await say(END_MARKED),
   };
 }

@@ -17,6 +17,8 @@ export interface ShellOrder {
 }
 
 export interface ShellChild {
+  /** Also of the group that it leads. */
+  pid: number;
   /** What it says, in the order in which it came, where it was given no handle. */
   output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Lets go of the output, also while it is read. */
@@ -46,6 +48,7 @@ export async function startShellChild(name: string, order: ShellOrder): Promise<
   let gone = false;
   void child.ended.then(() => gone = true);
   return {
+    pid,
     ...child,
     isGone: () => gone,
     hasGroup: () => signalled(-pid, 0) === undefined,
