@@ -344,6 +344,7 @@ const ENDS_OF_TENON: Ending[] = [
   { way: "an interrupt (B25)", last: "sleep 60", by: ({ pid }) => process.kill(pid, "SIGINT"), says: /interrupt/ },
   { way: "two interrupts", last: "sleep 60", by: interruptTwice },
   { way: "SIGTERM to tenon", last: "sleep 60", by: ({ pid }) => process.kill(pid, "SIGTERM") },
+  { way: "SIGHUP to tenon, as when its terminal is closed", last: "sleep 60", by: hangUpTenon },
   { way: "SIGKILL to tenon", last: "sleep 60", by: killTenon },
   { way: "SIGKILL to tenon, whose host it stopped", last: "kill -STOP $PPID; sleep 60", by: killTenon },
 ];
@@ -352,6 +353,10 @@ const ENDS_OF_TENON: Ending[] = [
 const ENDS_BY_A_COMMAND: Ending[] = [
   { way: "SIGKILL to tenon by the command", last: `${WAIT}; kill -9 $PPID; sleep 60`, says: /tenon ended/ },
 ];
+
+function hangUpTenon({ pid }: Shell): void {
+  process.kill(pid, "SIGHUP");
+}
 
 function killTenon({ pid }: Shell): void {
   process.kill(pid, "SIGKILL");
@@ -501,6 +506,14 @@ test("the definition is a whole plugin whose limit is above its longest timeout"
   const { loaded } = await checkPlugin({ ...plugin }, "bash", OWN_TIMEOUT_MS);
   expect(loaded.permissions).toEqual({ read: true, write: true, run: true });
   expect(loaded.timeout_ms).toBe(610_000);
+});
+
+test("the definition tells the model what to use instead, what it cannot rely on, and how long it has", () => {
+  const { description, input_schema } = plugin.definition;
+  expect(description).toContain("To list, find, read or change files use the tools for that");
+  expect(description).toContain("a file seen only through bash does not count as read");
+  expect(description).toContain("no folder or variable carries over");
+  expect(JSON.stringify(input_schema)).toContain("Seconds after which it is ended, at most 600. Default: 120");
 });
 
 test("preview shows the command to the letter, and refuses what would not be run", () => {
