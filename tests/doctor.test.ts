@@ -8,8 +8,8 @@ import { tempWorkspace } from "./support/temp_workspace.ts";
 
 const FENCE = { level: "guard" as const, landlock_abi: 0, seccomp: false, not_covered: ["everything, in a test"] };
 
-async function setupIn(root: string, given: Partial<Examined>): Promise<Examined> {
-  const { options } = parseArgv(["doctor", "-C", root]);
+async function setupIn(root: string, given: Partial<Examined>, flags: string[] = []): Promise<Examined> {
+  const { options } = parseArgv(["doctor", "-C", root, ...flags]);
   const premises = await openPremises(options, false);
   const registry = await fixtureRegistry("writes", "reads");
   return {
@@ -45,6 +45,20 @@ describe("makeReport", () => {
       problems: [],
     });
     expect(report.plugins.map(({ name }) => name)).toEqual(["reads", "writes"]);
+  });
+
+  test("tells what commands may run of the home folder, and that --allow-net=shell lets them reach any host", async () => {
+    await using temp = await tempWorkspace();
+    const home = join(temp.top, "home");
+    await temp.sh("mkdir -p ../home/.bun/bin");
+    const reportWith = async (flag: string) => {
+      const setup = await setupIn(temp.root, {}, [flag]);
+      return makeReport({ ...setup, folders: { ...setup.folders, home } });
+    };
+    const { toolchains, permissions } = await reportWith("--allow-net=shell");
+    expect(toolchains).toContain(join(home, ".bun/bin"));
+    expect(permissions).toContain("commands reach any host");
+    expect((await reportWith("--deny-run")).toolchains).toEqual([]);
   });
 
   test("counts as a problem that nothing can be kept, and says what is missed", async () => {
