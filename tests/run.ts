@@ -3,7 +3,9 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 
-const child = spawn(process.execPath, ["test", ...process.argv.slice(2)], { stdio: ["ignore", "inherit", "pipe"] });
+// Most tests wait for processes, so two files run at a time; fewer tests of one file at once keep their waits within the limits.
+const args = ["test", "--parallel=2", "--max-concurrency=8", ...process.argv.slice(2)];
+const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "pipe"] });
 let tail = "";
 child.stderr.on("data", (chunk: Uint8Array) => {
   process.stderr.write(chunk);
