@@ -18,7 +18,7 @@ export const EXPECTED_BREACHES: Readonly<Record<Exclude<FenceStatus["level"], "g
     {
       ids: [
         ...["SEC-15", "SHELL-01", "SHELL-19", "SEC-03", "SHELL-03", "SHELL-07", "SHELL-15"],
-        ...["NET-01", "NET-03", "NET-05", "NET-07", "SPEC-09", "RES-01"],
+        ...["NET-01", "NET-03", "NET-05", "NET-07", "SPEC-09"],
       ],
       what: "a program that a tool starts reaches every file, process and host that the user reaches",
     },
