@@ -3,6 +3,7 @@
 import { describeBytes } from "./encoding.ts";
 import { kindOfImage } from "./image.ts";
 import { firstLongLine, LINE_LIMIT } from "./lines.ts";
+import { textOf } from "./reading.ts";
 import { firstGap } from "./seen_files.ts";
 import type { SeenFile } from "../tool.ts";
 
@@ -29,7 +30,7 @@ function whyNever(bytes: Uint8Array): string | undefined {
   if (kindOfImage(bytes) !== undefined) {
     return "it is an image, which text cannot replace. Write to a new name, or delete it with bash first";
   }
-  const text = bytes.includes(0) ? undefined : textOf(bytes);
+  const text = textOf(bytes);
   if (text === undefined) {
     const what = describeBytes(bytes, bytes.length);
     const way = what.startsWith("binary")
@@ -41,12 +42,4 @@ function whyNever(bytes: Uint8Array): string | undefined {
   if (line === undefined) return undefined;
   const most = LINE_LIMIT.toLocaleString("en-US");
   return `it exists and cannot be read whole: line ${line} has more than ${most} characters. Change a part of it with edit_file, write to a new name, or delete it with bash first`;
-}
-
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
