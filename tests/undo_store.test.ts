@@ -46,6 +46,16 @@ describe("a store for undo", () => {
     expect((await undo.store.last())?.files).toMatchObject([{ before: sha256Of("one"), mixed: true, after }]);
   });
 
+  test("keeps no content of a file whose first one it has, also where nothing can be kept", async () => {
+    await using undo = await open();
+    await undo.add("t", "a", "one");
+    const contents = join(undo.place, "contents");
+    await rm(contents, { recursive: true });
+    await writeFile(contents, "a file, in which nothing can be kept");
+    expect(await undo.add("t", "a", "after")).toBe("kept");
+    expect(await undo.add("t", "b", "two")).toBe("failed");
+  });
+
   test("drops the oldest turns past their number, with what only they need", async () => {
     await using undo = await open({ turns: 2, bytes: 1000 });
     for (const id of ["1", "2", "3"]) await undo.add(id, "a", `old ${id}`);

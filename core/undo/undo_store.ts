@@ -134,7 +134,6 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
       if (!isOpen) return "failed";
       try {
         swept ??= sweep();
-        const kept = before ? await keep(before) : before;
         const turns = await readTurns();
         const turn = turns.find((one) => one.id === id) ?? { id, files: [] };
         const known = turn.files.find((file) => file.path === path);
@@ -142,6 +141,7 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
           if (before && sha256Of(before) !== known.after) known.mixed = true;
           known.after = after; // what was there before the turn stays
         } else {
+          const kept = before ? await keep(before) : before;
           const old = { ...(kept === undefined ? {} : { before: kept }), ...(mode === undefined ? {} : { mode }) };
           turn.files.push({ path, after, ...old });
         }
