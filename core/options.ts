@@ -3,6 +3,7 @@
 import { Command, CommanderError, type CommandUnknownOpts, InvalidArgumentError } from "@commander-js/extra-typings";
 import { nearNames } from "./files/name.ts";
 import { normaliseArgv, PERMISSION_FLAGS, type RawFlags } from "./permissions/permission_flags.ts";
+import { shellWord } from "./plugins/shell_word.ts";
 import { oneLine } from "./text.ts";
 import { usageError } from "./usage_error.ts";
 import packageJson from "../package.json" with { type: "json" };
@@ -156,8 +157,9 @@ function checkMeant(program: CommandUnknownOpts, [word, ...more]: readonly strin
   if (word === undefined || more.length > 0) return;
   const [near] = nearNames(word, program.commands.map((command) => command.name()));
   if (near === undefined) return;
+  const said = oneLine(word);
   throw usageError(
-    `No command is named "${oneLine(word)}". Did you mean "${near}"? To ask the model: tenon -p ${oneLine(word)}`,
+    `No command is named "${said}". Did you mean "${near}"? To ask the model: tenon -p ${shellWord(said)}`,
   );
 }
 

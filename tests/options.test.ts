@@ -125,6 +125,7 @@ describe("a usage error", () => {
     [["--bogus"], "Unknown option '--bogus'. See tenon --help"],
     [["--modle", "x"], "Unknown option '--modle'. Did you mean --model? See tenon --help"],
     [["docter"], 'No command is named "docter". Did you mean "doctor"? To ask the model: tenon -p docter'],
+    [["new?"], `No command is named "new?". Did you mean "new"? To ask the model: tenon -p 'new?'`],
     [["-m", "demo", "Tools"], 'No command is named "Tools". Did you mean "tools"? To ask the model: tenon -p Tools'],
     [["tools", "--bogus"], "Unknown option '--bogus'. See tenon tools --help"],
     [["tools", "x"], "Too many arguments for 'tools'. Expected 0 arguments but got 1. See tenon tools --help"],
