@@ -146,15 +146,18 @@ export function refusals(sockets: FenceRules["sockets"], abi: number): Refusal[]
   ];
 }
 
+const CHANGES: Syscall[][] = [
+  ["chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"],
+  ["utime", "utimes", "futimesat", "utimensat"],
+  ["setxattr", "lsetxattr", "fsetxattr", "setxattrat"],
+  ["removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"],
+];
+
 /**
  * What is refused to a process that may write nothing: modes, owners, times and attributes, which Landlock does not see. With
  * them it would take away, or open, what lies outside of every grant.
  */
-export const CHANGING_FILES: Refusal[] = ([
-  ...["chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"],
-  ...["utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat"],
-  ...["removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr"],
-] as Syscall[]).map((call) => ({ call, errno: EPERM }));
+export const CHANGING_FILES: Refusal[] = CHANGES.flat().map((call) => ({ call, errno: EPERM }));
 
 /** What is refused to a process that may start no further program. */
 export const STARTING_PROGRAMS: Refusal[] = [{ call: "execve", errno: EPERM }, { call: "execveat", errno: EPERM }];
