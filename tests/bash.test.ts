@@ -269,6 +269,16 @@ describe("bash answers", () => {
     expect(is_error).toBe(true);
   });
 
+  test("that there is no shell without keeping a handle open", async () => {
+    await using bare = await openShell({ env: { PATH: "/nonexistent" } });
+    await bare.bash("echo x");
+    const [host = 0] = await childrenOf(bare.pid);
+    const handles = async () => (await readdir(`/proc/${host}/fd`)).length;
+    const before = await handles();
+    for (let call = 0; call < 5; call++) await bare.bash("echo x");
+    expect(await handles()).toBe(before);
+  });
+
   test("with sh where there is no bash", async () => {
     await using temp = await tempWorkspace();
     await temp.sh("mkdir bin && ln -s /bin/sh bin/sh");

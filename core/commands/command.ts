@@ -53,7 +53,10 @@ export async function runCommand(order: CommandOrder): Promise<CommandEnd> {
   const below = await openDescendants();
   const pipe = await openPipe();
   const output = createOutput();
-  const shell = await startShell(order, pipe);
+  const shell = await startShell(order, pipe).catch(async (error) => {
+    await readAll(pipe?.chunks() ?? [], () => {}); // its end is there already, and closes it
+    throw error;
+  });
   const family: Family | undefined = below ?? marked(order, shell);
 
   let lastShown = -Infinity;
