@@ -244,6 +244,13 @@ describe("edit_file", () => {
       { "gone.txt": null },
     ],
     [
+      "a path that reads like the end of one",
+      "true",
+      [edit('a": b', "x", "y")],
+      ['Cannot edit "a": b": no such file. See list_files "."'],
+      {},
+    ],
+    [
       "a folder took its place",
       "printf 'x\\n' > a.txt",
       [

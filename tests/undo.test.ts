@@ -196,6 +196,15 @@ describe("takeBack", () => {
     expect(await takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
   });
 
+  test("with force forgets a file whose path reads like the end of one", async () => {
+    await using temp = await tempWorkspace();
+    const { turn, takeBack } = await open(temp);
+    await turn(write('a": b', "new"));
+    await temp.sh("rm 'a\": b'; mkdir 'a\": b'");
+    expect(await takeBack(true)).toEqual(['Left as it is: a": b: it is a directory. Use list_files', SCOPE]);
+    expect(await takeBack()).toEqual([`Nothing to take back. ${SCOPE}`]);
+  });
+
   test("with force keeps what may be put back another time", async () => {
     await using temp = await tempWorkspace({ "a.txt": "old\n" });
     const { turn } = await open(temp);

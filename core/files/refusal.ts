@@ -14,12 +14,12 @@ export function absent(how: string): Error {
 }
 
 /**
- * The error that a handler may let through: `Cannot <verb> "<path>": <reason>`. A reason of the file system is put in fixed words,
+ * The error that a handler may let through: `Cannot <verb> "<path>": <reason>`, with the reason alone as its `cause`. A reason of the file system is put in fixed words,
  * without its path and number; what is neither is a bug and comes back as it is.
  */
 export function cannot(verb: string, path: string, error: unknown): unknown {
   const how = reasonOf(error);
-  return how === undefined ? error : new Error(`Cannot ${verb} ${quoted(path)}: ${how}`);
+  return how === undefined ? error : new Error(`Cannot ${verb} ${quoted(path)}: ${how}`, { cause: how });
 }
 
 /** A path between quotes, on one line, at most 200 characters. */

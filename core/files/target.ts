@@ -69,10 +69,7 @@ export async function inWords<T>(verb: Verb, path: string, answer: Promise<T>): 
   try {
     return await answer;
   } catch (error) {
-    const how = error instanceof Error
-      ? /^Cannot (?:open|read|write) ".*?": (.*)$/s.exec(error.message)?.[1]
-      : undefined;
-    throw how === undefined ? error : cannot(verb, path, how);
+    throw error instanceof Error && typeof error.cause === "string" ? cannot(verb, path, error.cause) : error;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Takes back what the last turn changed in files through the built-in tools; what commands did is not known here. */
 
 import { Buffer } from "node:buffer";
+import { quoted } from "../files/refusal.ts";
 import type { Grant } from "../files/workspace.ts";
 import type { Hosts } from "../hosts/hosts.ts";
 import { grantFor } from "../permissions/permissions.ts";
@@ -89,7 +90,9 @@ export function createUndo(store: UndoStore, restorer: Host, tidy: () => Promise
     const input: Restored = { path, content, after, mixed, force, ...(mode === undefined ? {} : { mode }) };
     const outcome = await restorer.call("restore", input, { signal, progress() {} });
     if (!outcome.is_error) return { isOverAnother: outcome.content === OVER_ANOTHER };
-    return { problem: String(outcome.content).replace(/^Cannot [a-z]+ ".*?": /s, "") };
+    const said = String(outcome.content);
+    const named = `${quoted(path)}: `;
+    return { problem: said.includes(named) ? said.slice(said.indexOf(named) + named.length) : said };
   }
 
   /** The innermost first. What is not empty, or is a folder no more, stays: it is not the turn's. */
