@@ -1,7 +1,7 @@
 /** bash: one command in a shell of its own. */
 
 import { type CommandEnd, runCommand } from "../core/commands/command.ts";
-import { codeOf, quoted } from "../core/files/refusal.ts";
+import { cannot, codeOf, quoted, refused } from "../core/files/refusal.ts";
 import type { Definition, Handler, Proposal } from "../core/tool.ts";
 
 /** Seconds. */
@@ -67,7 +67,8 @@ export const handler: Handler<Input> = async ({ command, timeout }, { run, works
       progress: (output) => progress(output.lastLine()),
     });
   } catch (error) {
-    throw reasonFor(error, command);
+    const how = REASONS[codeOf(error) ?? ""];
+    throw cannot("run", command, how === undefined ? error : refused(how));
   }
   const { text, damaged } = end.output.show();
   const said = text + (damaged ? `${text ? "\n" : ""}[bytes that are not UTF-8 are shown as \ufffd]` : "");
@@ -114,10 +115,8 @@ function duration({ durationMs }: CommandEnd): string {
   return `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 2 : 0)} s`;
 }
 
-function reasonFor(error: unknown, command: string): unknown {
-  const cannotRun = (how: string) => new Error(`Cannot run ${quoted(command)}: ${how}`);
-  if (codeOf(error) === "E2BIG") return cannotRun("it is too long. Write it to a file and run that");
-  if (codeOf(error) === "NOT_GRANTED") return cannotRun("Deno was not given the right to start bash");
-  if (codeOf(error) === undefined) return error;
-  return cannotRun("there is no bash and no sh here");
-}
+const REASONS: { [code: string]: string } = {
+  ENOENT: "there is no bash and no sh here",
+  E2BIG: "it is too long. Write it to a file and run that",
+  NOT_GRANTED: "Deno was not given the right to start bash",
+};

@@ -269,6 +269,14 @@ describe("bash answers", () => {
     expect(is_error).toBe(true);
   });
 
+  test("that the shell that is there cannot be started", async () => {
+    await using temp = await tempWorkspace({ "bin/bash": "", "bin/sh": "" });
+    await temp.sh("chmod +x bin/bash bin/sh");
+    await using bare = await openShell({ env: { PATH: join(temp.root, "bin") } });
+    const { content } = await bare.bash("echo x");
+    expect(content).toMatch(/^Cannot run "echo x": the system (does not permit|refused) it$/);
+  });
+
   test("that there is no shell without keeping a handle open", async () => {
     await using bare = await openShell({ env: { PATH: "/nonexistent" } });
     await bare.bash("echo x");
