@@ -56,6 +56,12 @@ export function createCleaner(): { push(piece: string): string; end(): string } 
   };
 }
 
+/** `a, b and c`; nothing of no items. */
+export function listed(items: readonly string[], word: "and" | "or" = "and"): string {
+  const last = items.at(-1) ?? "";
+  return items.length < 2 ? last : `${items.slice(0, -1).join(", ")} ${word} ${last}`;
+}
+
 /** Lines of a text; a last one without a line end counts. */
 export function countLines(text: string): number {
   return countLineEnds(text) + (text === "" || text.endsWith("\n") ? 0 : 1);

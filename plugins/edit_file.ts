@@ -7,7 +7,7 @@ import { sha256Of } from "../core/hash.ts";
 import { notFoundHint } from "../core/files/not_found_hint.ts";
 import { quoted } from "../core/files/refusal.ts";
 import { bracketed, cannot, inWords, namesNote, openTarget, type Target } from "../core/files/target.ts";
-import { headOf } from "../core/text.ts";
+import { headOf, listed } from "../core/text.ts";
 import type { Change, Context, Definition, Handler } from "../core/tool.ts";
 
 export const definition: Definition = {
@@ -110,9 +110,8 @@ function summary(path: string, { lines }: Edited): string {
 
 /** `lines 1, 1 and 2`, `lines 1, 2, 3 and 40 more`. */
 function nameLines(lines: readonly number[], total: number): string {
-  const last = total > lines.length ? `${total - lines.length} more` : String(lines.at(-1));
-  const others = total > lines.length ? lines : lines.slice(0, -1);
-  return `lines ${others.join(", ")} and ${last}`;
+  const more = total > lines.length ? [`${total - lines.length} more`] : [];
+  return `lines ${listed([...lines.map(String), ...more])}`;
 }
 
 /** The first changed places as they are now, numbered as read_file does it. */

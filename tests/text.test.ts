@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCleaner, cutMiddle, headOf, oneLine, RESULT_LIMIT, tailOf, visible } from "../core/text.ts";
+import { createCleaner, cutMiddle, headOf, listed, oneLine, RESULT_LIMIT, tailOf, visible } from "../core/text.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 60 });
 
@@ -128,3 +128,10 @@ describe("cutMiddle", () => {
     }));
   });
 });
+
+test.each([
+  [[], ""],
+  [["a"], "a"],
+  [["a", "b"], "a or b"],
+  [["a", "b", "c, d"], "a, b or c, d"],
+])("listed names %j as %j", (items, text) => expect(listed(items, "or")).toBe(text));

@@ -5,7 +5,7 @@ import type { Keyboard, Signal } from "./keyboard.ts";
 import { type Line, newLine, pressKey } from "./line_editor.ts";
 import { createLineView } from "./line_view.ts";
 import { paint, type Screen } from "./screen.ts";
-import { visible } from "../text.ts";
+import { listed, visible } from "../text.ts";
 
 /** An answer of one key, a lower-case letter, and what it means. */
 export interface Choice {
@@ -212,7 +212,7 @@ export function createAsker(keyboard: Keyboard, screen: Screen, { now, after }: 
           rungAt = now();
           if (misses < MISSES || isHinted) return;
           isHinted = true;
-          screen.write(`\n${paint(screen, "grey", `Press one key: ${listed(choices)}.`)} `);
+          screen.write(`\n${paint(screen, "grey", `Press one key: ${listed(choices.map(({ key }) => key), "or")}.`)} `);
         });
         takeBack();
         screen.write(`${answer ? answer.label : "no answer"}\n`);
@@ -230,9 +230,4 @@ export function createAsker(keyboard: Keyboard, screen: Screen, { now, after }: 
         }, options.signal);
       }),
   };
-}
-
-/** `y, n or w`. */
-function listed(choices: readonly Choice[]): string {
-  return choices.map(({ key }) => key).join(", ").replace(/, (?=[^,]*$)/, " or ");
 }

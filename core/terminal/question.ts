@@ -9,7 +9,7 @@ import { isListed } from "../permissions/policy.ts";
 import { type Amount, proposalLines } from "./proposal.ts";
 import { paint, type Screen } from "./screen.ts";
 import type { View } from "./terminal.ts";
-import { oneLine } from "../text.ts";
+import { listed, oneLine } from "../text.ts";
 
 /** Said at start, and with every question about a program, where no fence holds it. */
 export const UNCONFINED =
@@ -113,11 +113,6 @@ function leavingWords({ needs, asked }: Pick<Question, "needs" | "asked">): stri
     return ` What it reads of the workspace${names && `, and ${names},`} can be sent ${where}.`;
   }
   return ` ${names || "What the model gives it"} can be sent ${where}.`;
-}
-
-/** `a, b and c`. */
-function listed(items: readonly string[]): string {
-  return items.join(", ").replace(/, (?=[^,]*$)/, () => " and ");
 }
 
 /** A diff of what is not there yet: `unifiedDiff` names it so. */
