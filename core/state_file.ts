@@ -45,10 +45,9 @@ export function mayWrite(path: string): boolean {
  */
 export function whatIsNotKept(kept: string | undefined): string | undefined {
   if (deno || kept !== undefined && canWrite(kept)) return undefined;
-  return `Nothing can be kept${
-    kept === undefined ? "" : ` in ${kept}`
-  }: there is no undo, and commands have no home and no folder for ` +
-    "temporary files. Set HOME or XDG_STATE_HOME to a folder that you can write";
+  const where = kept === undefined ? "" : ` in ${kept}`;
+  return `Nothing can be kept${where}: there is no undo, and commands have no home and no folder for temporary files. ` +
+    "Set HOME or XDG_STATE_HOME to a folder that you can write";
 }
 
 /** The folder, or what it would be made in. */

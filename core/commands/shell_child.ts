@@ -44,11 +44,11 @@ const ONE_STREAM = ["-c", 'exec "$0" "$@" 2>&1'];
 /** Rejects with an error of the code `ENOENT` when there is no such program or folder, and `E2BIG` when the arguments are too long. */
 export async function startShellChild(name: string, order: ShellOrder): Promise<ShellChild> {
   const args = order.handle === undefined ? [...ONE_STREAM, name, ...order.args] : order.args;
-  const { pid, ...child } = deno ? startUnderDeno(name, { ...order, args }) : await start(name, { ...order, args });
+  const child = deno ? startUnderDeno(name, { ...order, args }) : await start(name, { ...order, args });
   let gone = false;
   void child.ended.then(() => gone = true);
+  const { pid } = child;
   return {
-    pid,
     ...child,
     isGone: () => gone,
     hasGroup: () => signalled(-pid, 0) === undefined,
