@@ -18,7 +18,7 @@ export interface Descendants {
 }
 
 /** A process as the kernel tells of it. */
-export interface ProcessRow extends Descendant {
+interface ProcessRow extends Descendant {
   parent: number;
   /** Ended, and waiting to be reaped. */
   dead: boolean;
@@ -92,7 +92,7 @@ function descendantsThrough(kernel: Kernel): Descendants {
 }
 
 /** Every process below `root`, without the trees of `spared`. */
-export function treeBelow(root: number, rows: readonly ProcessRow[], spared: ReadonlySet<number>): ProcessRow[] {
+function treeBelow(root: number, rows: readonly ProcessRow[], spared: ReadonlySet<number>): ProcessRow[] {
   const children = Map.groupBy(rows, (row) => row.parent);
   const below: ProcessRow[] = [];
   const visit = (pid: number): void => {
@@ -107,7 +107,7 @@ export function treeBelow(root: number, rows: readonly ProcessRow[], spared: Rea
 }
 
 /** From /proc/<pid>/stat, proc(5): `pid (name) state parent …`, where the name may hold anything. */
-export function parseStat(stat: string): ProcessRow | undefined {
+function parseStat(stat: string): ProcessRow | undefined {
   const [, pid, name = "", state, parent] = /^(\d+) \((.*)\) (\S) (\d+) /s.exec(stat) ?? [];
   if (pid === undefined) return undefined;
   const dead = state === "Z" || state === "X";

@@ -27,7 +27,7 @@ export function dropCapabilities(kernel: Kernel): void {
 }
 
 /** The effective set of the calling thread, a bit for each capability. */
-export function effectiveCapabilities(kernel: Kernel): bigint {
+function effectiveCapabilities(kernel: Kernel): bigint {
   // Two records of effective, permitted, inheritable: the low and the high 32 bits.
   const data = new Uint32Array(6);
   demand(kernel.call("capget", capabilityHeader(), new Uint8Array(data.buffer)), "to tell the capabilities");

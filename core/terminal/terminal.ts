@@ -173,7 +173,7 @@ function waitOf(ms: number): string {
 }
 
 /** Why a turn ended before its answer was whole, for the user; nothing where it was. */
-export function wordsForStop(stopReason: string, steps: number): string | undefined {
+function wordsForStop(stopReason: string, steps: number): string | undefined {
   switch (stopReason) {
     case "end_turn":
     case "stop_sequence":
