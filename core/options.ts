@@ -154,7 +154,7 @@ function buildProgram(choose: (task: Task) => void, print: boolean) {
 
 /** A word alone that is nearly the name of a command was not meant for the model, who would be paid for it. */
 function checkMeant(program: CommandUnknownOpts, [word, ...more]: readonly string[]): void {
-  if (word === undefined || more.length > 0) return;
+  if (word === undefined || more.length > 0 || word.length < 4) return; // three letters are near to too much
   const [near] = nearNames(word, program.commands.map((command) => command.name()));
   if (near === undefined) return;
   const said = oneLine(word);

@@ -24,6 +24,7 @@ function helpOf(...argv: string[]): string {
 describe("the task", () => {
   const turn = (...words: string[]): Task => ({ name: "turn", words });
   const cases: [argv: string[], task: Task][] = [
+    [["now"], turn("now")],
     [[], turn()],
     [["what", "is this?"], turn("what", "is this?")],
     [["-"], turn("-")],
