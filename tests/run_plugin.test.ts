@@ -47,6 +47,8 @@ describe("runPlugin says why a tool fails that", () => {
     ["throws_an_object", 'The tool threw {"code":42,"detail":"why"}'],
     ["throws_a_circle", "The tool threw a value that cannot be shown"],
     ["throws_an_unreadable_error", "The tool threw a value that cannot be shown"],
+    ["throws_an_unreadable_range_error", "The tool threw a value that cannot be shown"],
+    ["throws_a_proxy_that_throws", "The tool threw a value that cannot be shown"],
   ];
   for (const [name, content] of cases) {
     test(name, async () => expect(await run(name)).toEqual({ content, is_error: true }));

@@ -10,15 +10,26 @@ import type { Change, Context, Proposal } from "../tool.ts";
 
 /** Checks the input, runs the handler, and turns whatever comes of it into an outcome. Never throws. */
 export async function runPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
+  return await attempt(plugin, raw, async (input) => {
+    return { content: contentOf(await plugin.handler(input, context), plugin.loaded.definition.name), is_error: false };
+  });
+}
+
+/** What the call would do. Never throws, and never runs the handler. */
+export async function previewPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
+  return await attempt(plugin, raw, async (input) => {
+    const proposal: unknown = await plugin.preview?.(input, context);
+    if (proposal === undefined || proposal === null) return { content: NO_OUTPUT, is_error: false };
+    if (!isProposal(proposal)) throw new TypeError("its preview returned neither { path, diff } nor { command }");
+    return { content: NO_OUTPUT, is_error: false, proposal: plainProposal(proposal) };
+  });
+}
+
+async function attempt(plugin: Plugin, raw: unknown, act: (input: unknown) => Promise<Outcome>): Promise<Outcome> {
   try {
     const checked = await plugin.schema.check(raw);
-    if (!checked.ok) {
-      return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
-    }
-    return {
-      content: contentOf(await plugin.handler(checked.input, context), plugin.loaded.definition.name),
-      is_error: false,
-    };
+    if (checked.ok) return await act(checked.input);
+    return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
   } catch (error) {
     return { content: wordsFor(error, plugin), is_error: true };
   }
@@ -33,38 +44,23 @@ function limitReached(error: unknown): string | undefined {
 
 /** An import within the handler. The runtimes name it each in its own way, and with places of this machine. */
 function missingImport(error: unknown): string | undefined {
-  try {
-    const { code, specifier, message } = error as { code?: unknown; specifier?: unknown; message?: unknown };
-    if (!(error instanceof Error) || code !== "ERR_MODULE_NOT_FOUND") return undefined;
-    const place = String(message).replace(/^Unsupported scheme "\w+" for /, "");
-    const name = String(specifier ?? /["']([^"']+)["']/.exec(place)?.[1]);
-    return `it imports "${oneLine(/^(?:[./]|file:)/.test(name) ? basename(name) : name, 80)}", which is not there`;
-  } catch {
-    return undefined; // it cannot be read
-  }
-}
-
-/** What the call would do. Never throws, and never runs the handler. */
-export async function previewPlugin(plugin: Plugin, raw: unknown, context: Context): Promise<Outcome> {
-  try {
-    const checked = await plugin.schema.check(raw);
-    if (!checked.ok) {
-      return { content: `Cannot call ${plugin.loaded.definition.name}: ${checked.problem}`, is_error: true };
-    }
-    const proposal: unknown = await plugin.preview?.(checked.input, context);
-    if (proposal === undefined || proposal === null) return { content: NO_OUTPUT, is_error: false };
-    if (!isProposal(proposal)) throw new TypeError("its preview returned neither { path, diff } nor { command }");
-    return { content: NO_OUTPUT, is_error: false, proposal: plainProposal(proposal) };
-  } catch (error) {
-    return { content: wordsFor(error, plugin), is_error: true };
-  }
+  if (!(error instanceof Error)) return undefined;
+  const { code, specifier, message } = error as Error & { code?: unknown; specifier?: unknown };
+  if (code !== "ERR_MODULE_NOT_FOUND") return undefined;
+  const place = String(message).replace(/^Unsupported scheme "\w+" for /, "");
+  const name = String(specifier ?? /["']([^"']+)["']/.exec(place)?.[1]);
+  return `it imports "${oneLine(/^(?:[./]|file:)/.test(name) ? basename(name) : name, 80)}", which is not there`;
 }
 
 /** An `Error` of the plugin's is for the model as it is; one of the runtime's or the system's is about code, and says whose. */
 function wordsFor(error: unknown, { loaded: { definition: { name }, permissions } }: Plugin): string {
-  const problem = limitReached(error) ?? missingImport(error) ?? systemProblem(error, permissions);
-  if (problem !== undefined) return `Cannot run ${name}: ${problem}`;
-  return isOfRuntime(error) ? `Cannot run ${name}: ${messageOf(error)}` : messageOf(error);
+  try {
+    const problem = limitReached(error) ?? missingImport(error) ?? systemProblem(error, permissions);
+    if (problem !== undefined) return `Cannot run ${name}: ${problem}`;
+    return isOfRuntime(error) ? `Cannot run ${name}: ${messageOf(error)}` : messageOf(error);
+  } catch {
+    return messageOf(error); // it throws at whoever reads it
+  }
 }
 
 /** The language throws these at a mistake in the code. (A `RangeError` can be an author's own word for an input.) */
