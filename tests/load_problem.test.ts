@@ -15,6 +15,13 @@ describe("loadProblem", () => {
     ["a throw without words", "// one\nthrow new RangeError();\n", /^line 2: throws while it is imported: RangeError$/],
     ["a thrown string", 'throw "a string";\n', /^throws "a string" while it is imported$/],
     ["a thrown nothing", "throw undefined;\n", /^throws undefined while it is imported$/],
+    ["a thrown BigInt", "throw 5n;\n", /^throws what cannot be shown while it is imported$/],
+    ["a thrown circle", "const a = {}; a.a = a; throw a;\n", /^throws what cannot be shown while it is imported$/],
+    [
+      "an error that cannot be read",
+      'throw Object.defineProperty(new Error("x"), "message", { get() { throw 1; } });\n',
+      /^throws what cannot be shown while it is imported$/,
+    ],
     [
       "an import of a file that is not there",
       '// one\nimport "./none.ts";\n',

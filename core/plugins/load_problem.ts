@@ -20,6 +20,14 @@ interface Spot {
 
 /** From what `import()` rejected with, on either runtime. Where no line is known, the reason alone. Never rejects. */
 export async function loadProblem(thrown: unknown, file: string): Promise<string> {
+  try {
+    return await wordsFor(thrown, file);
+  } catch {
+    return "throws what cannot be shown while it is imported"; // it throws at whoever reads it, or has no JSON
+  }
+}
+
+async function wordsFor(thrown: unknown, file: string): Promise<string> {
   if (!(thrown instanceof Error)) {
     return `throws ${oneLine(JSON.stringify(thrown) ?? String(thrown), 200)} while it is imported`;
   }
