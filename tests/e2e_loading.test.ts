@@ -67,6 +67,8 @@ const imports: [what: string, source: string, verdict: string][] = [
     'import { Tool } from "tenon/core/tool.ts";',
     'imports "tenon/core/tool.ts", but the program has "tenon" itself alone. Import that',
   ],
+  ["no_package", 'import "zod; id | sh";', 'imports "zod; id | sh", which is not there. Is its name right?'],
+  ["an_option", 'import "--global";', 'imports "--global", which is not there. Is its name right?'],
   ["node", 'import fs from "node:fs"; import path from "path"; import { test } from "node:test";', "good"],
   [
     "node_unknown",

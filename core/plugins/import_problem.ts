@@ -67,13 +67,16 @@ async function twinOf(path: string): Promise<string | undefined> {
   return names.find((other) => other !== name && other.toLowerCase() === name.toLowerCase());
 }
 
-/** What to do about a package that is not there. npm looks for a project above the folder unless it is told the place. */
+/**
+ * What to do about a package that is not there. npm looks for a project above the folder unless it is told the place. The words are
+ * pasted into a shell, and the name is a plugin's: what is no name of a package is in no command.
+ */
 export function missingPackage(name: string, folder: string): string {
-  const install = `npm install --prefix ${shellWord(folder)} ${packageOf(name)}`;
-  return `imports "${oneLine(name, 80)}", which is not there: run ${
-    oneLine(install, 300)
-  }. Only valibot and tenon come with ` +
-    "the program";
+  const imports = `imports "${oneLine(name, 80)}", which is not there`;
+  const own = packageOf(name);
+  if (!/^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*$/i.test(own)) return `${imports}. Is its name right?`;
+  const install = oneLine(`npm install --prefix ${shellWord(folder)} ${own}`, 300);
+  return `${imports}: run ${install}. Only valibot and tenon come with the program`;
 }
 
 async function problemOf(one: StaticImport, from: string, folder: string): Promise<string | undefined> {
