@@ -273,7 +273,7 @@ describe('"always"', () => {
 
 describe("a call that is not asked for", () => {
   const UNTOLD =
-    "it cannot be told what this command starts, and --deny-run=ls holds here. Use one program with plain words";
+    "it cannot be told what this call starts, and --deny-run=ls holds here. Use a command of one program with plain words";
   const rows: [flags: string[], fenced: boolean, call: Call, content: string][] = [
     [["--allow-write"], true, write("a", "a\n"), 'Wrote "a": 2 bytes, 1 line, a new file'],
     [["--allow-write", "--allow-run"], true, bash("echo 1"), "1"],
@@ -352,6 +352,21 @@ describe("a call that is not asked for", () => {
     );
     const own = await approval.guard({ ...tool, source: BUILT_IN }).host.call("runs", {}, options);
     expect(own).toEqual(outcome);
+  });
+
+  test("is not for a plugin where a flag denies one program, whatever it says that it runs", async () => {
+    const policy = makePolicy(flagsOf(["--allow-run", "--deny-run=rm"]).flags, { root: "/w", resolve: (path) => path });
+    const approval = createApproval(policy);
+    approval.ask = () => Promise.resolve({ verdict: "always" });
+    const outcome = { content: "ran", is_error: false, proposal: { command: "echo 1" } };
+    const host = { call: () => Promise.resolve(outcome), preview: () => Promise.resolve(outcome) };
+    const definition = { name: "runs", description: "Runs.", input_schema: { type: "object" as const } };
+    const tool = approval.guard({ definition, permissions: { run: true }, source: "/p/runs.ts", host });
+    const options = { signal: new AbortController().signal, progress: () => {} };
+    expect((await tool.host.call("runs", {}, options)).content).toBe(
+      "Not run: it cannot be told what this call starts, and --deny-run=rm holds here. " +
+        "Use a command of one program with plain words",
+    );
   });
 
   test("is refused where nobody is there to be asked yet", async () => {

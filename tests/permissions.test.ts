@@ -226,7 +226,7 @@ test.each(asked)("decide under %j for %j asks for %j", (argv, needs, items) => {
 });
 
 const UNTOLD =
-  "Not run: it cannot be told what this command starts, and --deny-run=rm holds here. Use one program with plain words";
+  "Not run: it cannot be told what this call starts, and --deny-run=rm holds here. Use a command of one program with plain words";
 const programs: [string[], string[], string][] = [
   [["--allow-run=git"], ["git"], "allow"],
   [["--allow-run=git"], ["git", "rm"], "ask"],
@@ -240,7 +240,7 @@ const programs: [string[], string[], string][] = [
   [
     ["--allow-run=git", "--no-prompt"],
     [],
-    `Not run: run needs --allow-run for more than git, ${NOBODY} (it cannot be told what this command starts. Use one program with plain words)`,
+    `Not run: run needs --allow-run for more than git, ${NOBODY} (it cannot be told what this call starts. Use a command of one program with plain words)`,
   ],
   [["--allow-run=git", "--no-prompt"], ["rm"], `Not run: run needs --allow-run for more than git, ${NOBODY}`],
   [["--allow-run", "--deny-run=rm"], ["git", "/bin/rm"], "Not run: /bin/rm is denied here by --deny-run"],

@@ -76,11 +76,11 @@ export function createApproval(policy: Policy): Approval {
 
   async function call(tool: Tool, name: string, input: unknown, options: CallOptions): Promise<Outcome> {
     const propose = async () => await tool.host.preview?.(name, input, options);
-    // What a plugin says of itself is its own word: by that nothing is allowed.
-    const isTold = tool.permissions.run === true && tool.source === BUILT_IN && namesPrograms(policy);
-    const told = isTold ? await propose() : undefined;
+    const byProgram = tool.permissions.run === true && namesPrograms(policy);
+    // What a plugin says of itself is its own word: nobody can tell what it starts.
+    const told = byProgram && tool.source === BUILT_IN ? await propose() : undefined;
     if (told?.is_error) return told;
-    const decision = decide(policy, tool.permissions, isTold ? programsIn(told?.proposal) : undefined);
+    const decision = decide(policy, tool.permissions, byProgram ? programsIn(told?.proposal) : undefined);
     if (decision.state === "deny") return refusal(decision.reason ?? "Not run: it was not allowed");
     if (decision.state === "allow") return await tool.host.call(name, input, options);
     // A call that fails anyway is not worth a question.

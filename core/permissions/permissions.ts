@@ -183,8 +183,8 @@ function whyNever(policy: Policy, kind: Listed, item: string): string | undefine
   return policy.isGiven?.(kind, item) === false ? `${kind} needs Deno's --allow-${kind}=${shown}` : undefined;
 }
 
-const UNTOLD = "it cannot be told what this command starts";
-const PLAIN = "Use one program with plain words";
+const UNTOLD = "it cannot be told what this call starts";
+const PLAIN = "Use a command of one program with plain words";
 
 function unaskedReason(
   policy: Policy,
