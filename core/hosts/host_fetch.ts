@@ -4,16 +4,16 @@ import { BODY_LIMIT, type FromHost, METHODS, type ToHost } from "./protocol.ts";
 import { oneLine } from "../text.ts";
 import type { Context } from "../tool.ts";
 
+type Answer = ToHost & { type: "fetched" };
+type Wanted = (FromHost & { type: "fetch" })["wanted"];
+
 /** The fetch of one call, and where core's answers to it go. */
 export interface HostFetch {
   fetch: NonNullable<Context["fetch"]>;
-  take(message: ToHost & { type: "fetched" }): void;
+  take(answer: Answer): void;
   /** The call is over, and core answers no more: whoever still waits, or asks later, is told. */
   end(): void;
 }
-
-type Answer = ToHost & { type: "fetched" };
-type Wanted = (FromHost & { type: "fetch" })["wanted"];
 
 /** As many as the Fetch standard follows. */
 const REDIRECTS = 20;
@@ -64,8 +64,8 @@ export function openHostFetch(id: number, send: (message: FromHost) => void, sig
         wanted = redirected(wanted, response.status, target);
       }
     },
-    take(message) {
-      waiting.get(message.fetch)?.(message);
+    take(answer) {
+      waiting.get(answer.fetch)?.(answer);
     },
     end: () => over.abort(),
   };

@@ -76,9 +76,9 @@ export function grantFor(policy: Policy, needs: Permissions, guarded: readonly s
   const [net, env] = [grantableItems(policy, needs, "net"), grantableItems(policy, needs, "env")];
   const write = granted("write");
   const undeclared = (["read", "write"] as const).filter((kind) => needs[kind] !== true);
-  const isNamed = (place: string) => place !== policy.root && policy.write.scope.includes(place);
+  const isMeant = (place: string) => place !== policy.root && policy.write.scope.includes(place);
   // A host may not even look at what lies outside of its own folders, so only what is inside is named to it.
-  const kept = guarded.filter((place) => !isNamed(place)).flatMap((place) =>
+  const kept = guarded.filter((place) => !isMeant(place)).flatMap((place) =>
     write.flatMap((folder) => isInside(folder, place) ? [place] : isInside(place, folder) ? [folder] : [])
   );
   return {

@@ -44,12 +44,12 @@ export function sidesFor(value: unknown, sides: readonly unknown[], root: JsonSc
 }
 
 /** The unions of one schema, each with its sides. */
-export function unionsOf(schema: JsonSchema): unknown[][] {
+function unionsOf(schema: JsonSchema): unknown[][] {
   return [schema["anyOf"], schema["oneOf"]].filter((sides) => Array.isArray(sides));
 }
 
 /** The schema and what it refers to or joins, without going into unions. */
-export function propertiesOf(schema: unknown, root: JsonSchema): JsonSchema[] {
+function propertiesOf(schema: unknown, root: JsonSchema): JsonSchema[] {
   if (!isObject(schema)) return [];
   const { $ref, allOf } = schema;
   const parts = [...(Array.isArray(allOf) ? allOf : []), ...($ref === undefined ? [] : [referred($ref, root)])];

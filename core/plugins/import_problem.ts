@@ -1,8 +1,8 @@
 /** What keeps a plugin from being imported, told from the text of its imports: the same words on every runtime. */
 
 import { readdir, stat } from "node:fs/promises";
-import { type Closure, CODE, LENT } from "./plugin_closure.ts";
-import { basename, dirname, extname, isInside, join, relative, SEPARATOR } from "../path.ts";
+import { type Closure, CODE, LENT, nameIn } from "./plugin_closure.ts";
+import { basename, dirname, extname, isInside, join } from "../path.ts";
 import { isExecutable, programFolder } from "../runtime.ts";
 import { realOf } from "../place.ts";
 import { shellWord } from "./shell_word.ts";
@@ -167,10 +167,6 @@ export function packageOf(name: string): string {
 
 function isRelative(name: string): boolean {
   return /^\.\.?(?:\/|$)/.test(name);
-}
-
-function nameIn(folder: string, path: string): string {
-  return relative(folder, path).split(SEPARATOR).join("/");
 }
 
 function nameFrom(folder: string, path: string): string {

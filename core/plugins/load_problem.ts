@@ -4,7 +4,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { isInstalled, missingPackage, packageOf } from "./import_problem.ts";
-import { basename, dirname, relative, SEPARATOR } from "../path.ts";
+import { basename, dirname } from "../path.ts";
+import { nameIn } from "./plugin_closure.ts";
 import { oneLine } from "../text.ts";
 
 /** What Bun adds: the bundler `position`, the resolver that found nothing `specifier`. */
@@ -161,7 +162,7 @@ function cleaned(message: string, file: string): string {
 /** The path of a file, or its address, as it is seen from the plugin's folder. */
 function shortened(path: string, plugin: string): string {
   const real = path.startsWith("file:") ? fileURLToPath(path) : path;
-  const name = relative(dirname(plugin), real).split(SEPARATOR).join("/");
+  const name = nameIn(dirname(plugin), real);
   return real === path && !path.startsWith("/") || name.startsWith("..") ? path : name;
 }
 

@@ -87,7 +87,8 @@ function hashOf(plugin: string, files: ReadonlyMap<string, Uint8Array>): string 
   return sha256Of(JSON.stringify([plugin, ...Array.from(files, ([name, bytes]) => [name, sha256Of(bytes)])]));
 }
 
-function nameIn(folder: string, path: string): string {
+/** The path as it is called in a closure: from the plugin's folder, with `/`. */
+export function nameIn(folder: string, path: string): string {
   return relative(folder, path).split(SEPARATOR).join("/");
 }
 

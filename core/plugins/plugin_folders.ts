@@ -25,7 +25,7 @@ export interface Places {
 }
 
 /** What a repository can bring along, relative to the workspace. */
-export const WORKSPACE_PLUGINS = join(".tenon", "plugins");
+const WORKSPACE_PLUGINS = join(".tenon", "plugins");
 
 /**
  * In the order in which names are given away; each place once. A folder of `--plugins` inside the workspace needs trust like

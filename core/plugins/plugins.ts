@@ -46,7 +46,7 @@ export function otherName(name: string, fileName: string): string | undefined {
 }
 
 /** Default and greatest limit of one call in milliseconds. */
-export const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 export const MAX_TIMEOUT_MS = 600_000;
 /** A built-in tool may take its own longest limit, and then say how far it came. */
 export const OWN_TIMEOUT_MS = MAX_TIMEOUT_MS + 10_000;
