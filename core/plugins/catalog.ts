@@ -3,7 +3,6 @@
 import * as builtin from "../../plugins/mod.ts";
 import { openDefinitionCache } from "./definition_cache.ts";
 import type { HostOrder, Hosts } from "../hosts/hosts.ts";
-import { basename, extname } from "../path.ts";
 import { grantFor, isOffered, permissionSet } from "../permissions/permissions.ts";
 import { folderAt, MADE_LATER, type PluginFolder } from "./plugin_folders.ts";
 import { type Candidate, createLoader, type Examined, type Good } from "./plugin_loader.ts";
@@ -14,6 +13,7 @@ import {
   OWN_TIMEOUT_MS,
   type SetAside,
   setAsideLine,
+  toolOf,
   UNREADABLE,
 } from "./plugins.ts";
 import type { Policy } from "../permissions/policy.ts";
@@ -190,8 +190,7 @@ interface View {
 
 /** In the folder of the sources the built-in tools lie beside the others. */
 function isBuiltin(file: string): boolean {
-  const name = basename(file);
-  return name.slice(0, -extname(name).length) in builtin;
+  return toolOf(file) in builtin;
 }
 
 /** In the words of the chat. */

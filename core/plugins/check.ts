@@ -4,11 +4,11 @@ import { stat } from "node:fs/promises";
 import * as builtin from "../../plugins/mod.ts";
 import { bytesOf, tokensOf } from "./definition_size.ts";
 import type { Hosts } from "../hosts/hosts.ts";
-import { basename, dirname, extname } from "../path.ts";
+import { basename, dirname } from "../path.ts";
 import { permissionSet } from "../permissions/permissions.ts";
 import { loadPlugin } from "./load_plugin.ts";
 import { readClosure } from "./plugin_closure.ts";
-import { isPluginName, nameIsTaken } from "./plugins.ts";
+import { isPluginName, nameIsTaken, toolOf } from "./plugins.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { BUILT_IN } from "../registry.ts";
 import { mayRead, ownPluginFolder } from "../runtime.ts";
@@ -55,11 +55,10 @@ async function problemOfName(file: string): Promise<string | undefined> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isDirectory()) return "is a folder with no plugin file in it";
   if (!found?.isFile()) return found ? "is not a regular file" : "no such file";
-  const name = basename(file);
-  if (!isPluginName(name)) {
+  if (!isPluginName(basename(file))) {
     return "a file of this name is not loaded: a plugin ends in .ts, .mts, .js or .mjs and is no test and no declaration";
   }
-  const tool = name.slice(0, -extname(name).length);
+  const tool = toolOf(file);
   const isTaken = Object.hasOwn(builtin, tool) && dirname(file) !== ownPluginFolder();
   return isTaken ? nameIsTaken(tool, BUILT_IN) : undefined;
 }

@@ -3,9 +3,8 @@
 import type { Hosts } from "../hosts/hosts.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { importProblem } from "./import_problem.ts";
-import { basename, extname } from "../path.ts";
 import type { Closure } from "./plugin_closure.ts";
-import { otherName } from "./plugins.ts";
+import { otherName, toolOf } from "./plugins.ts";
 
 export interface Failure {
   /** In words for the author. */
@@ -28,7 +27,7 @@ export async function loadPlugin(
     const [loaded] = await hosts.load({ file, ...(inspect ? { inspect } : {}) });
     if (!loaded) return { problem: "did not load", in: "host" };
     // The host has checked it; but while it was imported the file could speak in its place, and name itself like another one.
-    const other = otherName(loaded.definition.name, basename(file, extname(file)));
+    const other = otherName(loaded.definition.name, toolOf(file));
     return other === undefined ? loaded : { problem: other, in: "host" };
   } catch (error) {
     const { message, cause } = error instanceof Error ? error : new Error("did not load");

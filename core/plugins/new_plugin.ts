@@ -2,8 +2,8 @@
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import * as builtin from "../../plugins/mod.ts";
-import { basename, extname, join } from "../path.ts";
-import { findPlugins, isPluginName } from "./plugins.ts";
+import { join } from "../path.ts";
+import { findPlugins, isPluginName, NAME, NAME_NEEDS, toolOf } from "./plugins.ts";
 import { codeOf } from "../files/refusal.ts";
 import { denoState } from "../runtime.ts";
 import { oneLine } from "../text.ts";
@@ -33,7 +33,7 @@ export function newPluginFolder(named: readonly string[], config: string | undef
 export async function writeNewPlugin(name: string, folder: string, others: readonly string[] = []): Promise<string[]> {
   const shown = oneLine(name, 80);
   const fail = (how: string) => usageError(`Cannot make a plugin named "${shown}": ${how}`);
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw fail("a name needs 1 to 64 of the characters a–z A–Z 0–9 _ -");
+  if (!NAME.test(name)) throw fail(`a name ${NAME_NEEDS}`);
   if (!isPluginName(`${name}.ts`)) throw fail("a file of that name is no plugin. Take another");
   if (Object.hasOwn(builtin, name)) throw fail("it is the name of a built-in tool. Take another");
   if (DEVICE.test(name)) throw fail("it is the name of a device on Windows, where no file can have it. Take another");
@@ -51,7 +51,7 @@ export async function writeNewPlugin(name: string, folder: string, others: reado
     if (text !== undefined && !text.startsWith(MARK)) throw fail(`${oneLine(file, 500)} is there already`);
   }
   const found = (await Promise.all(others.map(findPlugins))).flatMap(({ files }) => files);
-  const taken = found.find((file) => basename(file).slice(0, -extname(file).length) === name);
+  const taken = found.find((file) => toolOf(file) === name);
   if (taken !== undefined) throw fail(`the name is taken (${oneLine(taken, 500)}). Take another`);
   try {
     await mkdir(folder, { recursive: true });

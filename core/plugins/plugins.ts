@@ -52,8 +52,13 @@ export const MAX_TIMEOUT_MS = 600_000;
 export const OWN_TIMEOUT_MS = MAX_TIMEOUT_MS + 10_000;
 
 /** What the API takes. */
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const NAME_NEEDS = "needs 1 to 64 of the characters a–z A–Z 0–9 _ -";
+export const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+export const NAME_NEEDS = "needs 1 to 64 of the characters a–z A–Z 0–9 _ -";
+
+/** The tool that a plugin file holds is called like the file. */
+export function toolOf(file: string): string {
+  return basename(file, extname(file));
+}
 
 const ENDINGS = new Set([".ts", ".mts", ".js", ".mjs"]);
 
@@ -108,7 +113,7 @@ async function linkProblem(file: string, folder: string, real: string | undefine
 
 /** Imports a plugin file and checks it, however long that takes. Throws an `Error` that says where and why, for its author. */
 export async function importPlugin(file: string): Promise<Plugin> {
-  const name = basename(file).slice(0, -extname(file).length);
+  const name = toolOf(file);
   // No runtime imports every name, and no other one can be the tool's.
   if (!NAME.test(name)) throw new Error(`its name is the tool's, and ${NAME_NEEDS}`);
   lendModules();

@@ -3,12 +3,12 @@
 import type { ReadStream } from "node:tty";
 import { createAsker } from "../terminal/ask.ts";
 import { openKeyboard } from "../terminal/keyboard.ts";
-import { basename, extname, resolve } from "../path.ts";
+import { basename, resolve } from "../path.ts";
 import { permissionSet } from "../permissions/permissions.ts";
 import { realOf } from "../place.ts";
 import { readClosure } from "./plugin_closure.ts";
 import type { PluginFolder } from "./plugin_folders.ts";
-import { findPlugins } from "./plugins.ts";
+import { findPlugins, toolOf } from "./plugins.ts";
 import { placeName } from "../permissions/policy.ts";
 import type { Premises } from "../premises.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -102,8 +102,7 @@ async function rowOf(file: string, trust: Trust): Promise<Row> {
 /** State, file, tool, and what it may do or why it cannot be trusted. */
 function tableOf(rows: readonly Row[]): string[] {
   const cells = rows.map(({ state, file, words }) => {
-    const name = basename(file);
-    return [state, name, name.slice(0, -extname(name).length), words];
+    return [state, basename(file), toolOf(file), words];
   });
   const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));

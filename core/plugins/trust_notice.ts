@@ -2,9 +2,9 @@
 
 import { readdirSync } from "node:fs";
 import process from "node:process";
-import { basename, dirname, extname, isInside } from "../path.ts";
+import { dirname, isInside } from "../path.ts";
 import { permissionSet } from "../permissions/permissions.ts";
-import { isPluginName } from "./plugins.ts";
+import { isPluginName, toolOf } from "./plugins.ts";
 import { placeName } from "../permissions/policy.ts";
 import type { Premises } from "../premises.ts";
 import { isExecutable, mayRead, programFolder } from "../runtime.ts";
@@ -33,9 +33,11 @@ export function trustCommand(folder: string, workspace: string): string {
 
 /** A plugin on one line, for whoever is asked about it: its file, its tool, and what it may do. */
 export function describeTrustable({ file, permissions, changed }: Trustable, root: string): string {
-  const tool = basename(file).slice(0, -extname(file).length);
   const since = changed ? `; changed since it was trusted: ${changed.join(", ")}` : "";
-  return oneLine(`${placeName(root, file)} (tool ${tool}; permissions: ${permissionSet(permissions)}${since})`, 500);
+  return oneLine(
+    `${placeName(root, file)} (tool ${toolOf(file)}; permissions: ${permissionSet(permissions)}${since})`,
+    500,
+  );
 }
 
 /**
