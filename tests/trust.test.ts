@@ -187,6 +187,18 @@ describe("copyOf", () => {
     expect(existsSync(copy)).toBe(false);
   });
 
+  test("makes one copy for plugins of the same bytes that are looked at together", async () => {
+    const elsewhere = { "q/a.ts": PLUGIN, "q/lib/x.ts": FILES["p/lib/x.ts"] };
+    await using temp = await tempWorkspace({ ...FILES, ...elsewhere });
+    const files = ["p/a.ts", "q/a.ts", "p/a.ts", "q/a.ts"].map((name) => join(temp.root, name));
+    const closure = await readClosure(join(temp.root, "p", "a.ts"));
+    for (let round = 0; round < 20; round++) {
+      const state = join(temp.top, `state${round}`);
+      const copies = await Promise.all(files.map((file) => copyClosure(state, file, closure)));
+      expect(new Set(copies)).toEqual(new Set([join(state, "trusted", closure.sha256, "a.ts")]));
+    }
+  });
+
   test("does not believe a copy that is there: it is made again when one byte differs", async () => {
     await using temp = await tempWorkspace(FILES);
     const { file, closure } = await accept(temp);

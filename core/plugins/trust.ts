@@ -6,6 +6,7 @@ import process from "node:process";
 import * as v from "valibot";
 import { declaredPermissions } from "../permissions/declared_permissions.ts";
 import { sha256Of } from "../hash.ts";
+import { createQueue } from "../hosts/queue.ts";
 import { basename, dirname, extname, isInside, join } from "../path.ts";
 import { parseProblem } from "./parse_problem.ts";
 import { permissionSet } from "../permissions/permissions.ts";
@@ -108,9 +109,16 @@ async function removeCopies(state: string | undefined, hashes: Iterable<string>)
   }
 }
 
+/** Plugins are looked at together, and two of the same bytes have one copy. */
+const inTurn = createQueue(1);
+
 /** See `Trust.copyOf`. What lies there already is read and compared, not believed. */
 export async function copyClosure(state: string | undefined, file: string, closure: Closure): Promise<string> {
   if (state === undefined) throw new Error(noPlace(state));
+  return await inTurn(() => makeCopy(state, file, closure));
+}
+
+async function makeCopy(state: string, file: string, closure: Closure): Promise<string> {
   const folder = join(state, "trusted", closure.sha256);
   const copy = join(folder, basename(file));
   if (await isCopy(copy, closure)) return copy;
