@@ -91,6 +91,22 @@ describe("a host's write", () => {
     expect(sent).toEqual([{ type: "start", plugins: { builtin: [] } }]);
   });
 
+  test("is not noted for a host that may not write, whatever its plugin says", async () => {
+    await using temp = await tempWorkspace();
+    const heard: unknown[] = [];
+    const connect = notingWrites(() => ({
+      send: (message) => heard.push(message),
+      receive: (handle) => handle({ type: "writing", write: 1, path: TEMP }),
+      closed: new Promise(() => {}),
+      kill() {},
+    }), notesOf(temp));
+    const connection = connect({ plugins: { file: "/p/a.ts" }, needs: { read: true } });
+    connection.send({ type: "start", plugins: { file: "/p/a.ts" } });
+    connection.receive((message) => heard.push(message));
+    expect(heard).toEqual([{ type: "start", plugins: { file: "/p/a.ts" } }, { type: "writing", write: 1, path: TEMP }]);
+    expect(await namesIn(notesOf(temp))).toEqual([]);
+  });
+
   test("is noted for so many files at a time, whatever a plugin says, and answered for all", async () => {
     await using temp = await tempWorkspace();
     const hear: ((message: unknown) => void)[] = [];
@@ -101,7 +117,7 @@ describe("a host's write", () => {
       closed: new Promise(() => {}),
       kill() {},
     }), notesOf(temp));
-    for (const _ of [1, 2]) connect({ plugins: { builtin: [] }, needs: {} }).receive(() => {});
+    for (const _ of [1, 2]) connect({ plugins: { builtin: [] }, needs: { write: true } }).receive(() => {});
     const [first = () => {}, second = () => {}] = hear;
     const count = async () => (await readdir(notesOf(temp))).length;
     for (const _ of [1, 2, 3]) first({ type: "writing", write: 0, path: TEMP });

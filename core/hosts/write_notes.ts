@@ -29,7 +29,7 @@ export function notesFolder(state: string | undefined, root: string): string | u
 }
 
 /**
- * The same hosts, whose temporary files are noted before they are made. A note that cannot be written keeps no write from being done.
+ * The same hosts; the temporary files of those that write are noted before they are made. A note that cannot be written keeps no write from being done.
  * What a host that was ended has not taken back stays noted: its file may be there. A plugin may say what it likes: nothing but a file
  * that has the name of a temporary one is ever removed for a note, and that in a host.
  */
@@ -47,7 +47,7 @@ export function notingWrites(connect: Connect, folder: string | undefined): Conn
   };
   return (order) => {
     const connection = connect(order);
-    return { ...connection, ...noting(connection, keep) };
+    return order.needs.write ? { ...connection, ...noting(connection, keep) } : connection;
   };
 }
 
