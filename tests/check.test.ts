@@ -68,6 +68,16 @@ describe("checkFile", () => {
     ]);
   });
 
+  test("warns of a host and of a variable that nobody can grant", async () => {
+    const permissions = 'permissions: { net: ["a.com", "https://b.com/x", "*.c.com"], env: ["A", "NODE_OPTIONS"] }';
+    const lines = await linesOf(`${WORDS}, input_schema: { type: "object" }, ${permissions}`);
+    expect(lines.filter((line) => line.startsWith("warning"))).toEqual([
+      'warning      definition.permissions.net: "https://b.com/x" is never granted: it is a URL. Give "host:port", as in example.com:443',
+      'warning      definition.permissions.net: "*.c.com" is never granted: a wildcard lets in hosts that nobody named. Name each host',
+      'warning      definition.permissions.env: "NODE_OPTIONS" is never granted: no tool ever gets this variable. Leave it out',
+    ]);
+  });
+
   test("says what keeps a schema from strict", async () => {
     const lines = await linesOf(
       `${WORDS}, input_schema: { type: "object", properties: { a: { type: "object" } }, additionalProperties: false }`,

@@ -5,6 +5,7 @@ import * as builtin from "../../plugins/mod.ts";
 import { bytesOf, tokensOf } from "./definition_size.ts";
 import type { Hosts } from "../hosts/hosts.ts";
 import { basename, dirname } from "../path.ts";
+import { neverGiven } from "../permissions/permission_flags.ts";
 import { permissionSet } from "../permissions/permissions.ts";
 import { loadPlugin } from "./load_plugin.ts";
 import { readClosure } from "./plugin_closure.ts";
@@ -13,6 +14,7 @@ import type { Loaded } from "../hosts/protocol.ts";
 import { BUILT_IN } from "../registry.ts";
 import { mayRead, ownPluginFolder } from "../runtime.ts";
 import { leftOut, strictProblem } from "./strict.ts";
+import { oneLine } from "../text.ts";
 import { uncheckedFormats } from "./keywords.ts";
 
 /** What is to be said of one file. */
@@ -83,7 +85,7 @@ function report({ definition, permissions, inspected }: Loaded, ms: number): Omi
       ],
       ["strict", strictWords(definition.strict === true, inspected?.input_schema ?? definition.input_schema)],
       ...failed,
-      ...warnings(definition, inspected?.input_schema, tokensOf(bytes)),
+      ...warnings({ definition, permissions }, inspected?.input_schema, tokensOf(bytes)),
     ],
   };
 }
@@ -94,8 +96,24 @@ function strictWords(isOn: boolean, schema: { [keyword: string]: unknown }): str
   return problem === undefined ? "off: strict: true would work" : `off: strict: true ${problem}`;
 }
 
-function warnings({ description, strict }: Loaded["definition"], full: unknown, tokens: number): [string, string][] {
-  const words: string[] = [];
+/** A tool with one of these is refused at every call, whatever the user says. */
+function neverGranted(needs: Loaded["permissions"]): string[] {
+  return (["net", "env"] as const).flatMap((kind) =>
+    (needs[kind] ?? []).flatMap((item) => {
+      const problem = neverGiven(kind, item);
+      return problem === undefined
+        ? []
+        : [`definition.permissions.${kind}: "${oneLine(item)}" is never granted: ${problem}`];
+    })
+  );
+}
+
+function warnings(
+  { definition: { description, strict }, permissions }: Pick<Loaded, "definition" | "permissions">,
+  full: unknown,
+  tokens: number,
+): [string, string][] {
+  const words = neverGranted(permissions);
   const { length } = description;
   if (length < SHORT) {
     words.push(`description: ${length} characters. Say what it does, when to use it, and what it returns`);
