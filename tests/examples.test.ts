@@ -49,12 +49,22 @@ describe("todo_scan", () => {
 });
 
 describe("json_query", () => {
-  const files = { "a.json": '{"scripts":{"test":"bun test"},"list":[1,{"x":null}]}', "b.txt": "{" };
+  const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, index]));
+  const files = {
+    "a.json": '{"scripts":{"test":"bun test"},"list":[1,{"x":null}]}',
+    "b.txt": "{",
+    "many.json": JSON.stringify(many),
+  };
   const cases: [what: string, input: unknown, content: string][] = [
     ["reads one value", { path: "a.json", query: "scripts.test" }, '"bun test"'],
     ["goes into lists", { path: "a.json", query: "list.1.x" }, "null"],
     ["reads all of it", { path: "a.json", query: "scripts" }, '{\n  "test": "bun test"\n}'],
     ["lists keys", { path: "a.json", keys_only: "true" }, "an object with the keys scripts, list"],
+    [
+      "counts the keys that it leaves out",
+      { path: "many.json", keys_only: true },
+      `an object with the keys ${Object.keys(many).slice(0, 100).join(", ")} (the first 100 of 101)`,
+    ],
     [
       "says what there is instead",
       { path: "a.json", query: "list.x" },

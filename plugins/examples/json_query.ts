@@ -47,5 +47,7 @@ function parse(path: string, text: string): unknown {
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value !== "object" || value === null) return `a ${value === null ? "null" : typeof value}`;
-  return `an object with the keys ${Object.keys(value).slice(0, 100).join(", ") || "none"}`;
+  const keys = Object.keys(value);
+  const cut = keys.length > 100 ? ` (the first 100 of ${keys.length})` : "";
+  return `an object with the keys ${keys.slice(0, 100).join(", ") || "none"}${cut}`;
 }
