@@ -75,7 +75,8 @@ export function createHosts(
       const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
       const isPlugin = "file" in order.plugins;
       const forCalls = keepStarted(() => start(order, starting));
-      // Before the user has said yes a plugin gets nothing to change anything with, but for what its guard says of paths.
+      // Before the user has said yes a plugin gets nothing to change anything with. That its guard knows where it may write only
+      // lets it tell what the call would meet there.
       const { read = false } = order.needs;
       const forPreviews = isPlugin ? keepStarted(() => start({ ...order, needs: { read } }, starting)) : forCalls;
       async function ask(message: Pick<Order, "tool" | "input" | "preview">, options: CallOptions): Promise<Outcome> {
