@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createBroker } from "../core/hosts/broker.ts";
+import { shownUrl } from "../core/hosts/shown_url.ts";
 
 const never = new AbortController().signal;
 
@@ -49,8 +50,18 @@ describe("createBroker", () => {
   test.each(refused)("refuses %s with %j granted", async (url, granted, words) => {
     const error = await createBroker(granted)(get(url), never).catch((error) => error);
     expect(error).toBeInstanceOf(Error);
-    expect(error.message).toStartWith(`Cannot fetch "${url}": ${words}`);
+    expect(error.message).toStartWith(`Cannot fetch "${shownUrl(url)}": ${words}`);
   });
+
+  const shown: [url: string, shown: string][] = [
+    ["https://a.com/b?key=secret&x=1#y", "https://a.com/b?…"],
+    ["https://a.com/b#secret", "https://a.com/b?…"],
+    ["https://me:secret@a.com/@b", "https://…@a.com/@b"],
+    ["https://a.com/b@c", "https://a.com/b@c"],
+    ["https://a.com/b?secret\nsecret", "https://a.com/b?…"],
+    ["nothing", "nothing"],
+  ];
+  test.each(shown)("tells of %s as %s", (url, words) => expect(shownUrl(url)).toBe(words));
 
   test("fetches from a granted address and keeps the plugin off the connection's own headers", async () => {
     using api = await server(() => ({ body: "grüezi" }));

@@ -7,6 +7,7 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 import { parseAddress } from "../permissions/address.ts";
 import { BODY_LIMIT } from "./protocol.ts";
 import { deno } from "../runtime.ts";
+import { shownUrl } from "./shown_url.ts";
 import { oneLine } from "../text.ts";
 
 /** A request as a plugin wants it. */
@@ -49,7 +50,7 @@ const INWARD = blocks([
 export function createBroker(granted: readonly string[]): Broker {
   return async (wanted, signal) => {
     const url = URL.canParse(wanted.url) ? new URL(wanted.url) : undefined;
-    const fail = (how: string) => new Error(`Cannot fetch "${oneLine(wanted.url)}": ${how}`);
+    const fail = (how: string) => new Error(`Cannot fetch "${shownUrl(wanted.url)}": ${how}`);
     if (!url || !/^https?:$/.test(url.protocol)) throw fail("it is no https address");
     if (url.username || url.password) throw fail("it holds a name or password. Send them in a header");
     const secure = url.protocol === "https:";

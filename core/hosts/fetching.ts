@@ -2,7 +2,7 @@
 
 import type { Broker, Fetched } from "./broker.ts";
 import type { FromHost, ToHost } from "./protocol.ts";
-import { oneLine } from "../text.ts";
+import { shownUrl } from "./shown_url.ts";
 
 export interface Fetching {
   /** A message of the host that belongs to this call. */
@@ -22,7 +22,9 @@ export function openFetching(net: readonly string[], id: number, send: (message:
 
   async function request(wanted: (FromHost & { type: "fetch" })["wanted"], signal: AbortSignal): Promise<Fetched> {
     if (underWay.size > FETCHES_AT_ONCE) {
-      throw new Error(`Cannot fetch "${oneLine(wanted.url)}": ${FETCHES_AT_ONCE} requests are under way. Wait for one`);
+      throw new Error(
+        `Cannot fetch "${shownUrl(wanted.url)}": ${FETCHES_AT_ONCE} requests are under way. Wait for one`,
+      );
     }
     broker ??= import("./broker.ts").then(({ createBroker }) => createBroker(net));
     const body = wanted.body === undefined ? undefined : new Uint8Array(Buffer.from(wanted.body, "base64"));

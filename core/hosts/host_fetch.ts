@@ -1,7 +1,7 @@
 /** Inside a host: `context.fetch`, which asks core to make the request and waits for its answer. */
 
 import { BODY_LIMIT, type FromHost, METHODS, type ToHost } from "./protocol.ts";
-import { oneLine } from "../text.ts";
+import { shownUrl } from "./shown_url.ts";
 import type { Context } from "../tool.ts";
 
 type Answer = ToHost & { type: "fetched" };
@@ -112,7 +112,7 @@ function targetOf({ status, headers }: NonNullable<Answer["response"]>, url: str
 /** Only to the same host and port: what was meant for one host (a token in a header) is not carried to another. */
 function redirected({ body, ...wanted }: Wanted, status: number, url: string): Wanted {
   if (new URL(url).origin !== new URL(wanted.url).origin) {
-    throw failure(wanted.url, `it redirects to "${oneLine(url)}". Fetch that address itself, if the user granted it`);
+    throw failure(wanted.url, `it redirects to "${shownUrl(url)}". Fetch that address itself, if the user granted it`);
   }
   const keeps = status >= 307 || wanted.method === "GET" || wanted.method === "HEAD";
   if (keeps) return { ...wanted, url, ...(body === undefined ? {} : { body }) };
@@ -128,5 +128,5 @@ function responseOf({ status, headers, body }: NonNullable<Answer["response"]>, 
 }
 
 function failure(url: string, how: string): Error {
-  return new Error(`Cannot fetch "${oneLine(url)}": ${how}`);
+  return new Error(`Cannot fetch "${shownUrl(url)}": ${how}`);
 }
