@@ -70,6 +70,8 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
   const place = folder ?? "";
   const listFile = join(place, "turns.json");
   const contents = join(place, "contents");
+  /** Sizes of contents by their names, which are hashes: none is looked at twice. */
+  const known = new Map<string, number>();
   let swept: Promise<void> | undefined;
 
   async function readTurns(): Promise<Turn[]> {
@@ -82,6 +84,7 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
     const file = join(contents, sha256);
     if ((await contentOf(sha256)) !== undefined) return sha256;
     await writeWhole(file, bytes);
+    known.set(sha256, bytes.length);
     return sha256;
   }
 
@@ -93,15 +96,22 @@ export function openUndoStore(folder: string | undefined, limits = UNDO_LIMITS):
     return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined;
   }
 
+  async function sizesNow(): Promise<Map<string, number>> {
+    const sizes = new Map<string, number>();
+    for (const name of await readdir(contents).catch(() => [])) {
+      const size = known.get(name) ?? (await stat(join(contents, name)).catch(() => undefined))?.size;
+      if (size !== undefined) known.set(name, size);
+      sizes.set(name, size ?? 0);
+    }
+    return sizes;
+  }
+
   /**
    * Drops the oldest turns that are too much, so that the last one is the last to go; of one that is too much alone, the newest
    * contents. Then every content that no turn needs, also what a crash has left.
    */
   async function save(turns: Turn[]): Promise<boolean> {
-    const sizes = new Map<string, number>();
-    for (const name of await readdir(contents).catch(() => [])) {
-      sizes.set(name, (await stat(join(contents, name)).catch(() => undefined))?.size ?? 0);
-    }
+    const sizes = await sizesNow();
     const used = () => new Set(turns.flatMap(({ files }) => files.flatMap(({ before }) => before ? [before] : [])));
     const size = () => [...used()].reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0);
     const count = () => turns.reduce((sum, { files }) => sum + files.length, 0);
