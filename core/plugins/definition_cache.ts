@@ -1,6 +1,6 @@
 /** What was found out of plugins before, by the hash of their files: a start without changes imports nothing. */
 
-import { statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 // @ts-types="../../node_modules/valibot/dist/index.d.mts"
@@ -61,12 +61,14 @@ export async function openDefinitionCache(state: string | undefined): Promise<De
   };
 }
 
-/** What made them: from source the files that check plugins and tell what is wrong, else the executable, as they are on the disk now. */
+/** What made them: from source the files of this folder, which check plugins and tell what is wrong, else the executable. */
 function programMark(): string {
-  const checks = ["plugins", "schema", "keywords", "strict", "valibot_schema", "impossible"];
-  const names = [...checks, "load_problem", "import_problem", "static_imports"];
-  const sources = names.map((name) => new URL(`./${name}.ts`, import.meta.url));
-  const files = isExecutable() ? [process.execPath] : sources.map((url) => fileURLToPath(url));
+  const files = isExecutable() ? [process.execPath] : sources();
   const times = files.map((file) => statSync(file).mtimeMs);
   return [packageJson.version, runtimeName(), ...times].join(" ");
+}
+
+function sources(): string[] {
+  const folder = fileURLToPath(new URL(".", import.meta.url));
+  return readdirSync(folder).sort().map((name) => join(folder, name));
 }
