@@ -44,10 +44,15 @@ export function mayWrite(path: string): boolean {
  * is told elsewhere.
  */
 export function whatIsNotKept(kept: string | undefined): string | undefined {
-  if (deno || kept !== undefined && canWrite(kept)) return undefined;
+  if (deno || canKeep(kept)) return undefined;
   const where = kept === undefined ? "" : ` in ${kept}`;
   return `Nothing can be kept${where}: there is no undo, and commands have no home and no folder for temporary files. ` +
     "Set HOME or XDG_STATE_HOME to a folder that you can write";
+}
+
+/** Whether a file of this folder, or the folder itself, can be written. */
+export function canKeep(folder: string | undefined): boolean {
+  return folder !== undefined && mayWrite(folder) && (deno !== undefined || canWrite(folder));
 }
 
 /** The folder, or what it would be made in. */

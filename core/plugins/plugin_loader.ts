@@ -8,6 +8,7 @@ import { type Closure, readClosure } from "./plugin_closure.ts";
 import { type Failure, loadPlugin } from "./load_plugin.ts";
 import type { Loaded } from "../hosts/protocol.ts";
 import { shellWord } from "./shell_word.ts";
+import { canKeep } from "../state_file.ts";
 import { copyClosure, type Trust, type Trustable, untrustable } from "./trust.ts";
 
 /** A plugin file as it was when it was looked at; exactly one of `good`, `problem` alone and `untrusted` tells how it is. */
@@ -75,9 +76,9 @@ export function createLoader({ hosts, trust, cache, state }: LoaderOptions): Loa
     return { problem: verdict && "problem" in verdict ? wordsFor(verdict, file) : found.problem };
   }
 
-  /** To be kept over the next start, which tells by the file alone how to try again; without a state folder there is none. */
+  /** To be kept over the next start, which tells by the file alone how to try again; where nothing can be kept there is none. */
   function wordsFor({ problem, late }: Refused, file: string): string {
-    if (!late || state === undefined) return problem;
+    if (!late || !canKeep(state)) return problem;
     return `${problem}. It is not tried again until the file changes, or tenon check ${shellWord(file)} finds it well`;
   }
 
